@@ -1,0 +1,35 @@
+# opdrift_room(NAME SOURCES a.cpp ... HEADERS a.hpp ... USES base tensor ... LIBRARIES fmt::fmt ...)
+# One static library per room; USES names the rooms it may include (tools/check_layers.py).
+function(opdrift_room name)
+  cmake_parse_arguments(ROOM "" "" "SOURCES;HEADERS;USES;LIBRARIES;PRIVATE_LIBRARIES" ${ARGN})
+  add_library(opdrift_${name} STATIC ${ROOM_SOURCES})
+  add_library(opdrift::${name} ALIAS opdrift_${name})
+  target_sources(opdrift_${name} PUBLIC FILE_SET HEADERS
+                 BASE_DIRS ${PROJECT_SOURCE_DIR}/src FILES ${ROOM_HEADERS})
+  target_link_libraries(opdrift_${name} PUBLIC opdrift_flags)
+  foreach(used ${ROOM_USES})
+    target_link_libraries(opdrift_${name} PUBLIC opdrift_${used})
+  endforeach()
+  target_link_libraries(opdrift_${name} PUBLIC ${ROOM_LIBRARIES} PRIVATE ${ROOM_PRIVATE_LIBRARIES})
+endfunction()
+
+# opdrift_test(ROOM SOURCES a_test.cpp ... [USES rooms...]): one GoogleTest program per room,
+# one ctest entry per test case.
+function(opdrift_test name)
+  cmake_parse_arguments(TEST "" "" "SOURCES;USES;LIBRARIES" ${ARGN})
+  add_executable(test_${name} ${TEST_SOURCES})
+  target_link_libraries(test_${name} PRIVATE opdrift_flags ${TEST_LIBRARIES} GTest::gtest_main
+                                             GTest::gmock)
+  foreach(used ${TEST_USES})
+    target_link_libraries(test_${name} PRIVATE opdrift_${used})
+  endforeach()
+  target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_compile_definitions(test_${name} PRIVATE
+    OPDRIFT_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+    OPDRIFT_BINARY="$<$<TARGET_EXISTS:opdrift>:$<TARGET_FILE:opdrift>>")
+  if(TARGET opdrift)
+    add_dependencies(test_${name} opdrift)
+  endif()
+  add_test(NAME ${name} COMMAND test_${name})
+  set_tests_properties(${name} PROPERTIES LABELS unit)
+endfunction()

@@ -1,0 +1,1 @@
+#include "opdrift/graph/graph.hpp"

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "opdrift/tensor/tensor.hpp"
+
+namespace opdrift::graph {
+
+/// One data input of an operator: which output of which operator feeds it.
+struct InputRef {
+  std::string producer;     ///< operator name; "" when absent
+  int index = 0;            ///< output number of the producer
+  std::string tensor;       ///< tensor name where the source has one (ONNX), else ""
+  std::string text;         ///< the entry as written, for error messages
+  bool well_formed = true;  ///< false when the entry is not "name:number"
+};
+
+/// One output of an operator and what it was in the original (framework) graph.
+struct OutputDesc {
+  std::string tensor;  ///< tensor name where the source has one, else ""
+  std::string dtype;   ///< as written in the source ("DT_FLOAT16")
+  std::string format;
+  tensor::Shape shape;
+  std::string origin_name;          ///< original operator that made this output; "" unknown
+  std::optional<int> origin_index;  ///< its output number
+  std::string origin_format;        ///< layout of the golden, "" unknown
+  tensor::Shape origin_shape;
+};
+
+/// Attribute values that replay and reports may need.
+struct Attribute {
+  enum class Kind { integer, real, text, integers, reals, texts, tensor, other };
+  Kind kind = Kind::other;
+  std::vector<std::int64_t> integers;
+  std::vector<double> reals;
+  std::vector<std::string> texts;
+};
+
+/// One operator of a graph, whatever file it came from.
+struct Operator {
+  std::string name;
+  std::string type;
+  std::int64_t id = 0;  ///< position in execution order as the source says
+  std::vector<InputRef> inputs;
+  std::vector<OutputDesc> outputs;
+  std::vector<std::string> original_names;  ///< operators of the original graph merged into this
+  std::map<std::string, Attribute> attributes;
+  std::string l1_fusion_group;  ///< "" when not part of an L1 fusion
+  bool multi_op = false;        ///< one of several that replace an original
+  bool device_only = false;     ///< has no counterpart in the original graph
+};
+
+/// Operators in file order. Names may repeat; pairing decides which one counts.
+struct Graph {
+  std::string name;
+  std::string source_path;
+  std::vector<Operator> operators;
+};
+
+}  // namespace opdrift::graph

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "opdrift/base/parallel.hpp"
+#include "opdrift/base/result.hpp"
+#include "opdrift/metrics/measurement.hpp"
+#include "opdrift/tensor/view.hpp"
+
+namespace opdrift::metrics {
+
+struct MeasureOptions {
+  bool kl_divergence = false;  ///< costs a second pass
+  bool ulp_histogram = true;
+  std::uint64_t max_elements = 0;  ///< compare only the first N elements; 0: all
+  std::size_t jobs = 1;            ///< threads for one call; the result does not depend on it
+  const CancelFlag* cancel = nullptr;
+};
+
+/// Measures a target against a golden, element by element in logical order. Both views must have
+/// the same element count (shapes may differ); fails with `mismatch` otherwise, `unsupported_dtype`
+/// when a side cannot be decoded, `cancelled`.
+Result<Measurement> measure(const tensor::View& golden, const tensor::View& target,
+                            const MeasureOptions& options = {});
+
+/// Measures several targets against one golden. Tiles of the golden are brought into the cache and
+/// decoded once for all targets whose tiles agree. One result per target, in order.
+std::vector<Result<Measurement>> measure_group(const tensor::View& golden,
+                                               std::span<const tensor::View> targets,
+                                               const MeasureOptions& options = {});
+
+/// Statistics of one tensor (min, max, mean, classes ...), one pass.
+Result<SideStats> measure_side(const tensor::View& view, const MeasureOptions& options = {});
+
+}  // namespace opdrift::metrics
