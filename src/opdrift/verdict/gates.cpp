@@ -1,0 +1,114 @@
+#include "opdrift/verdict/gates.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "opdrift/base/text.hpp"
+
+namespace opdrift::verdict {
+
+namespace {
+
+constexpr double kRoundoffs = 32.0;
+constexpr double kSmallestDefault = 1e-3;
+
+std::string exceeds(const char* what, double value, const char* relation, double limit) {
+  std::array<char, 128> text{};
+  std::snprintf(text.data(), text.size(), "%s %.4g %s %.4g", what, value, relation, limit);
+  return text.data();
+}
+
+const tensor::DTypeInfo& coarser(tensor::DType golden, tensor::DType target) {
+  const tensor::DTypeInfo& first = tensor::info(golden);
+  const tensor::DTypeInfo& second = tensor::info(target);
+  return first.unit_roundoff >= second.unit_roundoff ? first : second;
+}
+
+std::string class_reason(const metrics::Measurement& measurement) {
+  const auto side = [](const metrics::ClassCounts& classes) {
+    return std::to_string(classes.nan) + " NaN, " + std::to_string(classes.positive_inf) +
+           " +Inf, " + std::to_string(classes.negative_inf) + " -Inf";
+  };
+  return std::to_string(measurement.class_mismatches) +
+         " elements differ in class (golden " + side(measurement.golden.classes) + "; target " +
+         side(measurement.target.classes) + ")";
+}
+
+GateOutcome apply_default(const metrics::Measurement& measurement) {
+  const tensor::DType golden = measurement.golden.dtype;
+  const tensor::DType target = measurement.target.dtype;
+  const double limit = default_relative_l2(golden, target);
+  const double value = measurement.relative_l2();
+  if (value <= limit) {
+    return {};
+  }
+  return {false, exceeds("relative L2", value, ">", limit) + " (default for " +
+                     std::string(coarser(golden, target).name) + ")"};
+}
+
+}  // namespace
+
+bool Gates::only_default() const {
+  return default_relative_l2 && !min_cosine && !max_relative_l2 && !max_abs && !max_relative;
+}
+
+Result<Gates> parse_gates(std::string_view text) {
+  Gates gates;
+  for (const std::string_view item : split(text, ',')) {
+    const std::size_t equals = item.find('=');
+    const std::string_view name = trim(item.substr(0, equals));
+    const auto limit = equals == std::string_view::npos
+                           ? std::nullopt
+                           : parse_double(trim(item.substr(equals + 1)));
+    if (!limit || !(*limit >= -1.0)) {
+      return Error{ErrorCode::invalid_argument,
+                   "gate '" + std::string(item) + "': expected NAME=NUMBER"};
+    }
+    if (name == "cosine") {
+      gates.min_cosine = limit;
+    } else if (name == "rel_l2") {
+      gates.max_relative_l2 = limit;
+    } else if (name == "max_abs") {
+      gates.max_abs = limit;
+    } else if (name == "max_rel") {
+      gates.max_relative = limit;
+    } else {
+      return Error{ErrorCode::invalid_argument,
+                   "gate '" + std::string(name) +
+                       "': expected one of cosine, rel_l2, max_abs, max_rel"};
+    }
+    gates.default_relative_l2 = false;
+  }
+  return gates;
+}
+
+double default_relative_l2(tensor::DType golden, tensor::DType target) {
+  const tensor::DTypeInfo& dtype = coarser(golden, target);
+  if (dtype.unit_roundoff == 0.0) {
+    return 0.0;
+  }
+  return std::max(kSmallestDefault, kRoundoffs * dtype.unit_roundoff);
+}
+
+GateOutcome apply(const Gates& gates, const metrics::Measurement& measurement) {
+  if (measurement.class_mismatches > 0) {
+    return {false, class_reason(measurement)};
+  }
+  if (gates.min_cosine && !(measurement.cosine() >= *gates.min_cosine)) {
+    return {false, exceeds("cosine", measurement.cosine(), "<", *gates.min_cosine)};
+  }
+  if (gates.max_relative_l2 && !(measurement.relative_l2() <= *gates.max_relative_l2)) {
+    return {false, exceeds("relative L2", measurement.relative_l2(), ">", *gates.max_relative_l2)};
+  }
+  if (gates.max_abs && !(measurement.max_abs.value <= *gates.max_abs)) {
+    return {false, exceeds("max abs error", measurement.max_abs.value, ">", *gates.max_abs)};
+  }
+  if (gates.max_relative && !(measurement.max_relative <= *gates.max_relative)) {
+    return {false,
+            exceeds("max relative error", measurement.max_relative, ">", *gates.max_relative)};
+  }
+  return gates.default_relative_l2 ? apply_default(measurement) : GateOutcome{};
+}
+
+}  // namespace opdrift::verdict

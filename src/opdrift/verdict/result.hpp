@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "opdrift/metrics/measurement.hpp"
+#include "opdrift/tensor/tensor.hpp"
+
+namespace opdrift::verdict {
+
+/// Where a file or tensor of one side ended. Every one ends in exactly one state.
+enum class LedgerState : std::uint8_t {
+  compared,    ///< measured, and some bits differ
+  equal,       ///< measured, every bit agrees
+  unmatched,   ///< nothing on the other side to compare with
+  unreadable,  ///< could not be read or decoded, or does not fit its partner
+  superseded,  ///< an older file of the same operator
+  ignored,     ///< not a tensor (mapping tables, manifests, logs)
+  skipped,     ///< left out by the user's selection, or by an interruption
+};
+
+const char* to_string(LedgerState state);
+
+enum class RunSide : std::uint8_t { golden, target };
+
+const char* to_string(RunSide side);
+
+/// One line of the ledger: a tensor, or a whole file that holds none.
+struct LedgerEntry {
+  RunSide side = RunSide::golden;
+  std::string path;
+  std::string tensor;  ///< "conv1:output:0"; "" for a whole file
+  LedgerState state = LedgerState::ignored;
+  std::string reason;  ///< "" where the state says it all
+};
+
+/// One pair of tensors and what was found.
+struct TensorResult {
+  std::string operator_name;  ///< as the target names it
+  std::string operator_type;
+  std::string golden_operator;
+  std::string tensor_name;    ///< value name of the framework, may be empty
+  std::string step;           ///< sub-folder both came from, "" when there is one
+  std::string role;           ///< "input" or "output"
+  std::uint32_t index = 0;
+  std::uint64_t order = 0;    ///< position in execution order
+  std::string rule;           ///< why these two were paired
+  std::string target_path;
+  std::string golden_path;
+  tensor::Shape target_shape;
+  tensor::Shape golden_shape;
+  std::optional<metrics::Measurement> measurement;  ///< absent when they could not be compared
+  bool passed = false;
+  std::string reason;         ///< why it failed, or could not be compared; "" when it passed
+
+  /// "conv1:output:0", the name of this tensor in tables and the ledger.
+  std::string label() const;
+};
+
+/// Count of ledger entries by side and state.
+struct LedgerTotals {
+  std::uint64_t compared = 0;
+  std::uint64_t equal = 0;
+  std::uint64_t unmatched = 0;
+  std::uint64_t unreadable = 0;
+  std::uint64_t superseded = 0;
+  std::uint64_t ignored = 0;
+  std::uint64_t skipped = 0;
+
+  std::uint64_t all() const;
+};
+
+/// A whole comparison, ready to be reported.
+struct RunResult {
+  std::string target_path;
+  std::string golden_path;
+  std::string target_kind;    ///< "Ascend dump", "opdrift dump", "npy folder" ...
+  std::string golden_kind;
+  std::vector<TensorResult> tensors;  ///< execution order
+  std::vector<LedgerEntry> ledger;
+  std::vector<std::string> notes;     ///< remarks about the run as a whole
+  std::string rule;                   ///< the gates in words
+  bool interrupted = false;
+  std::uint64_t bytes_read = 0;
+  double elapsed_s = 0.0;
+
+  LedgerTotals totals(RunSide side) const;
+  std::uint64_t failed() const;
+  /// The first failing tensor in execution order; null when all passed.
+  const TensorResult* first_offender() const;
+};
+
+/// Indexes into `tensors`, worst first: failures before passes, then by relative L2 falling; tensors
+/// that could not be compared come first of all.
+std::vector<std::size_t> worst_first(const RunResult& result);
+
+}  // namespace opdrift::verdict
