@@ -38,6 +38,10 @@ struct Attribute {
   std::vector<std::int64_t> integers;
   std::vector<double> reals;
   std::vector<std::string> texts;
+  /// A tensor attribute: every value is in `reals`, whatever its type (64-bit integers are in
+  /// `integers` as well), row-major in this shape.
+  tensor::Shape tensor_shape;
+  tensor::DType tensor_dtype = tensor::DType::raw;
 };
 
 /// One operator of a graph, whatever file it came from.
@@ -52,6 +56,8 @@ struct Operator {
   std::string l1_fusion_group;  ///< "" when not part of an L1 fusion
   bool multi_op = false;        ///< one of several that replace an original
   bool device_only = false;     ///< has no counterpart in the original graph
+  std::string domain;  ///< ONNX operator domain; "" for the default one and for other sources
+  int opset = 0;       ///< ONNX operator set the type belongs to; 0 unknown (the newest is assumed)
 };
 
 /// Operators in file order. Names may repeat; pairing decides which one counts.
