@@ -1,0 +1,173 @@
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+#include "opdrift/report/report.hpp"
+
+namespace opdrift::report {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json number(double value) {
+  if (std::isnan(value)) {
+    return "nan";
+  }
+  if (std::isinf(value)) {
+    return value > 0 ? "inf" : "-inf";
+  }
+  return value;
+}
+
+Json classes_of(const metrics::ClassCounts& classes) {
+  return {{"nan", classes.nan},
+          {"positive_inf", classes.positive_inf},
+          {"zero", classes.zero},
+          {"negative_inf", classes.negative_inf},
+          {"subnormal", classes.subnormal},
+          {"saturated", classes.saturated}};
+}
+
+Json side_of(const metrics::SideStats& side) {
+  return {{"dtype", tensor::name_of(side.dtype)},
+          {"finite", side.finite},
+          {"min", number(side.min)},
+          {"max", number(side.max)},
+          {"mean", number(side.mean())},
+          {"rms", number(side.rms())},
+          {"std", number(side.standard_deviation())},
+          {"sum", number(side.sum)},
+          {"sum_squares", number(side.sum_squares)},
+          {"sum_centred_squares", number(side.sum_centred_squares)},
+          {"classes", classes_of(side.classes)}};
+}
+
+Json worst_of(const metrics::Worst& worst) {
+  if (worst.index == metrics::kNoIndex) {
+    return nullptr;
+  }
+  return {{"value", number(worst.value)},
+          {"index", worst.index},
+          {"golden", number(worst.golden)},
+          {"target", number(worst.target)}};
+}
+
+Json sums_of(const metrics::Measurement& m) {
+  return {{"d", number(m.sum_d)},
+          {"abs_d", number(m.sum_abs_d)},
+          {"d2", number(m.sum_d2)},
+          {"golden", number(m.sum_golden)},
+          {"target", number(m.sum_target)},
+          {"golden2", number(m.sum_golden2)},
+          {"target2", number(m.sum_target2)},
+          {"product", number(m.sum_product)},
+          {"relative", number(m.sum_relative)}};
+}
+
+Json ulp_of(const metrics::Measurement& m) {
+  if (m.ulp_dtype == tensor::DType::raw) {
+    return nullptr;
+  }
+  return {
+      {"dtype", tensor::name_of(m.ulp_dtype)}, {"max", m.max_ulp}, {"histogram", m.ulp_histogram}};
+}
+
+Json measurement_of(const metrics::Measurement& m) {
+  return {{"count", m.count},
+          {"finite_pairs", m.finite_pairs},
+          {"class_mismatches", m.class_mismatches},
+          {"equal_bits", m.equal_bits},
+          {"cosine", number(m.cosine())},
+          {"one_minus_cosine", number(m.one_minus_cosine())},
+          {"relative_l2", number(m.relative_l2())},
+          {"sqnr_db", number(m.sqnr_db())},
+          {"rmse", number(m.rmse())},
+          {"mean_abs_error", number(m.mean_abs_error())},
+          {"bias", number(m.bias())},
+          {"max_abs", worst_of(m.max_abs)},
+          {"max_scaled", worst_of(m.max_scaled)},
+          {"relative_pairs", m.relative_pairs},
+          {"max_relative", number(m.max_relative)},
+          {"within_1e-3", m.within_1e3},
+          {"within_5e-3", m.within_5e3},
+          {"kl_divergence", number(m.kl_divergence)},
+          {"ulp", ulp_of(m)},
+          {"sums", sums_of(m)},
+          {"golden", side_of(m.golden)},
+          {"target", side_of(m.target)}};
+}
+
+Json tensor_of(const verdict::TensorResult& tensor) {
+  Json json = {{"operator", tensor.operator_name},
+               {"type", tensor.operator_type},
+               {"golden_operator", tensor.golden_operator},
+               {"tensor", tensor.tensor_name},
+               {"step", tensor.step},
+               {"role", tensor.role},
+               {"index", tensor.index},
+               {"order", tensor.order},
+               {"rule", tensor.rule},
+               {"target_file", tensor.target_path},
+               {"golden_file", tensor.golden_path},
+               {"target_shape", tensor.target_shape},
+               {"golden_shape", tensor.golden_shape},
+               {"passed", tensor.passed},
+               {"reason", tensor.reason}};
+  json["measurement"] = tensor.measurement ? measurement_of(*tensor.measurement) : Json(nullptr);
+  return json;
+}
+
+Json totals_of(const verdict::LedgerTotals& totals) {
+  return {{"compared", totals.compared},     {"equal", totals.equal},
+          {"unmatched", totals.unmatched},   {"unreadable", totals.unreadable},
+          {"superseded", totals.superseded}, {"ignored", totals.ignored},
+          {"skipped", totals.skipped},       {"all", totals.all()}};
+}
+
+Json ledger_of(const std::vector<verdict::LedgerEntry>& ledger) {
+  Json lines = Json::array();
+  for (const verdict::LedgerEntry& entry : ledger) {
+    lines.push_back({{"side", verdict::to_string(entry.side)},
+                     {"file", entry.path},
+                     {"tensor", entry.tensor},
+                     {"state", verdict::to_string(entry.state)},
+                     {"reason", entry.reason}});
+  }
+  return lines;
+}
+
+Json summary_of(const verdict::RunResult& result) {
+  const verdict::TensorResult* offender = result.first_offender();
+  return {{"tensors", result.tensors.size()},
+          {"failed", result.failed()},
+          {"first_offender", offender == nullptr ? Json(nullptr) : Json(offender->label())},
+          {"interrupted", result.interrupted},
+          {"bytes_read", result.bytes_read},
+          {"elapsed_s", result.elapsed_s}};
+}
+
+}  // namespace
+
+std::string render_json(const verdict::RunResult& result) {
+  Json tensors = Json::array();
+  for (const verdict::TensorResult& tensor : result.tensors) {
+    tensors.push_back(tensor_of(tensor));
+  }
+  const Json json = {
+      {"schema", "opdrift-result/1"},
+      {"golden", {{"path", result.golden_path}, {"kind", result.golden_kind}}},
+      {"target", {{"path", result.target_path}, {"kind", result.target_kind}}},
+      {"rule", result.rule},
+      {"summary", summary_of(result)},
+      {"notes", result.notes},
+      {"totals",
+       {{"golden", totals_of(result.totals(verdict::RunSide::golden))},
+        {"target", totals_of(result.totals(verdict::RunSide::target))}}},
+      {"tensors", std::move(tensors)},
+      {"ledger", ledger_of(result.ledger)},
+  };
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace opdrift::report
