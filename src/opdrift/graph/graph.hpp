@@ -29,6 +29,7 @@ struct OutputDesc {
   std::optional<int> origin_index;  ///< its output number
   std::string origin_format;        ///< layout of the golden, "" unknown
   tensor::Shape origin_shape;
+  bool described = true;  ///< false when the source says nothing about its origin (no attributes)
 };
 
 /// Attribute values that replay and reports may need.
@@ -53,9 +54,12 @@ struct Operator {
   std::vector<OutputDesc> outputs;
   std::vector<std::string> original_names;  ///< operators of the original graph merged into this
   std::map<std::string, Attribute> attributes;
-  std::string l1_fusion_group;  ///< "" when not part of an L1 fusion
-  bool multi_op = false;        ///< one of several that replace an original
-  bool device_only = false;     ///< has no counterpart in the original graph
+  std::string l1_fusion_group;         ///< "" when not part of an L1 fusion
+  bool multi_op = false;               ///< one of several that replace an original
+  bool device_only = false;            ///< has no counterpart in the original graph
+  bool originals_given = false;        ///< false when `original_names` is only the own name
+  std::size_t graph = 0;               ///< position in Graph::graph_names
+  std::vector<std::string> subgraphs;  ///< names of the graphs this operator calls
   std::string domain;  ///< ONNX operator domain; "" for the default one and for other sources
   int opset = 0;       ///< ONNX operator set the type belongs to; 0 unknown (the newest is assumed)
 };
@@ -64,7 +68,9 @@ struct Operator {
 struct Graph {
   std::string name;
   std::string source_path;
+  std::vector<std::string> graph_names;  ///< one per graph of the source, in file order
   std::vector<Operator> operators;
+  std::map<std::string, Attribute> attributes;  ///< of the model, where the reader keeps them
 };
 
 }  // namespace opdrift::graph
