@@ -40,10 +40,8 @@ Key key_of(const NamedTensor& tensor, NameRule rule) {
         return std::nullopt;
       }
       return tensor.tensor_name + kFieldSeparator + tensor.step + (tensor.output ? "o" : "i");
-    case NameRule::operator_name:
-      return with_place(tensor, tensor.operator_name);
-    case NameRule::normalised_name:
-      return with_place(tensor, normalise(tensor.operator_name));
+    case NameRule::operator_name: return with_place(tensor, tensor.operator_name);
+    case NameRule::normalised_name: return with_place(tensor, normalise(tensor.operator_name));
     case NameRule::base_name: {
       Key base = base_of(tensor.operator_name);
       return with_place(tensor, base ? normalise(*base) : normalise(tensor.operator_name));
@@ -88,7 +86,9 @@ struct Side {
 };
 
 /// Weak rules must not guess: they take a name only when it is unique on both sides.
-bool is_weak(NameRule rule) { return rule == NameRule::base_name; }
+bool is_weak(NameRule rule) {
+  return rule == NameRule::base_name;
+}
 
 void mark(Side& side, const Positions& positions, std::size_t from, UnpairedReason reason) {
   for (std::size_t i = from; i < positions.size(); ++i) {

@@ -10,8 +10,8 @@ namespace opdrift::match {
 /// What pairing by name knows of one tensor of one side.
 struct NamedTensor {
   std::string operator_name;
-  std::string tensor_name;   ///< value name of the framework; "" when unknown
-  std::string step;          ///< sub-folder or step; tensors pair only within matching steps
+  std::string tensor_name;  ///< value name of the framework; "" when unknown
+  std::string step;         ///< sub-folder or step; tensors pair only within matching steps
   bool output = true;
   std::uint32_t index = 0;
 };
@@ -46,13 +46,14 @@ struct Unpaired {
 };
 
 struct NameMatch {
-  std::vector<NamePair> pairs;              ///< in target order
+  std::vector<NamePair> pairs;  ///< in target order
   std::vector<Unpaired> unpaired_golden;
   std::vector<Unpaired> unpaired_target;
 };
 
-/// Pairs two lists one to one. Each rule runs over what stronger rules left over; a rule never takes
-/// a name that is not unique on both sides, except that equal names in equal numbers pair in order.
+/// Pairs two lists one to one. Each rule runs over what stronger rules left over; a rule never
+/// takes a name that is not unique on both sides, except that equal names in equal numbers pair in
+/// order.
 NameMatch match_names(const std::vector<NamedTensor>& golden,
                       const std::vector<NamedTensor>& target);
 

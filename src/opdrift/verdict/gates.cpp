@@ -30,9 +30,8 @@ std::string class_reason(const metrics::Measurement& measurement) {
     return std::to_string(classes.nan) + " NaN, " + std::to_string(classes.positive_inf) +
            " +Inf, " + std::to_string(classes.negative_inf) + " -Inf";
   };
-  return std::to_string(measurement.class_mismatches) +
-         " elements differ in class (golden " + side(measurement.golden.classes) + "; target " +
-         side(measurement.target.classes) + ")";
+  return std::to_string(measurement.class_mismatches) + " elements differ in class (golden " +
+         side(measurement.golden.classes) + "; target " + side(measurement.target.classes) + ")";
 }
 
 GateOutcome apply_default(const metrics::Measurement& measurement) {
@@ -74,9 +73,9 @@ Result<Gates> parse_gates(std::string_view text) {
     } else if (name == "max_rel") {
       gates.max_relative = limit;
     } else {
-      return Error{ErrorCode::invalid_argument,
-                   "gate '" + std::string(name) +
-                       "': expected one of cosine, rel_l2, max_abs, max_rel"};
+      return Error{
+          ErrorCode::invalid_argument,
+          "gate '" + std::string(name) + "': expected one of cosine, rel_l2, max_abs, max_rel"};
     }
     gates.default_relative_l2 = false;
   }

@@ -14,9 +14,9 @@ namespace opdrift::verdict {
 struct Gates {
   std::optional<double> min_cosine;
   std::optional<double> max_relative_l2;
-  std::optional<double> max_abs;        ///< largest |target - golden|
-  std::optional<double> max_relative;   ///< largest |target / golden - 1|
-  bool default_relative_l2 = true;      ///< without max_relative_l2: the limit of the dtypes
+  std::optional<double> max_abs;       ///< largest |target - golden|
+  std::optional<double> max_relative;  ///< largest |target / golden - 1|
+  bool default_relative_l2 = true;     ///< without max_relative_l2: the limit of the dtypes
 
   /// No gate but the default one was asked for.
   bool only_default() const;

@@ -38,7 +38,9 @@ const char* to_string(LedgerState state) {
   return "ignored";
 }
 
-const char* to_string(RunSide side) { return side == RunSide::golden ? "golden" : "target"; }
+const char* to_string(RunSide side) {
+  return side == RunSide::golden ? "golden" : "target";
+}
 
 std::string TensorResult::label() const {
   return operator_name + ":" + role + ":" + std::to_string(index);

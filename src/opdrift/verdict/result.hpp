@@ -41,19 +41,19 @@ struct TensorResult {
   std::string operator_name;  ///< as the target names it
   std::string operator_type;
   std::string golden_operator;
-  std::string tensor_name;    ///< value name of the framework, may be empty
-  std::string step;           ///< sub-folder both came from, "" when there is one
-  std::string role;           ///< "input" or "output"
+  std::string tensor_name;  ///< value name of the framework, may be empty
+  std::string step;         ///< sub-folder both came from, "" when there is one
+  std::string role;         ///< "input" or "output"
   std::uint32_t index = 0;
-  std::uint64_t order = 0;    ///< position in execution order
-  std::string rule;           ///< why these two were paired
+  std::uint64_t order = 0;  ///< position in execution order
+  std::string rule;         ///< why these two were paired
   std::string target_path;
   std::string golden_path;
   tensor::Shape target_shape;
   tensor::Shape golden_shape;
   std::optional<metrics::Measurement> measurement;  ///< absent when they could not be compared
   bool passed = false;
-  std::string reason;         ///< why it failed, or could not be compared; "" when it passed
+  std::string reason;  ///< why it failed, or could not be compared; "" when it passed
 
   /// "conv1:output:0", the name of this tensor in tables and the ledger.
   std::string label() const;
@@ -76,12 +76,12 @@ struct LedgerTotals {
 struct RunResult {
   std::string target_path;
   std::string golden_path;
-  std::string target_kind;    ///< "Ascend dump", "opdrift dump", "npy folder" ...
+  std::string target_kind;  ///< "Ascend dump", "opdrift dump", "npy folder" ...
   std::string golden_kind;
   std::vector<TensorResult> tensors;  ///< execution order
   std::vector<LedgerEntry> ledger;
-  std::vector<std::string> notes;     ///< remarks about the run as a whole
-  std::string rule;                   ///< the gates in words
+  std::vector<std::string> notes;  ///< remarks about the run as a whole
+  std::string rule;                ///< the gates in words
   bool interrupted = false;
   std::uint64_t bytes_read = 0;
   double elapsed_s = 0.0;
@@ -92,8 +92,8 @@ struct RunResult {
   const TensorResult* first_offender() const;
 };
 
-/// Indexes into `tensors`, worst first: failures before passes, then by relative L2 falling; tensors
-/// that could not be compared come first of all.
+/// Indexes into `tensors`, worst first: failures before passes, then by relative L2 falling;
+/// tensors that could not be compared come first of all.
 std::vector<std::size_t> worst_first(const RunResult& result);
 
 }  // namespace opdrift::verdict
