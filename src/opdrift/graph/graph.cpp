@@ -1,1 +1,0 @@
-#include "opdrift/graph/graph.hpp"
