@@ -88,6 +88,10 @@ std::optional<DType> dtype_by_ascend_number(int number);
 /// element size is unknown.
 std::optional<std::uint64_t> storage_bytes(DType dtype, std::uint64_t count);
 
+/// The type of one half of a complex element (c64: f32); other types are their own component. A
+/// complex tensor of n elements decodes as 2n components.
+DType component_dtype(DType dtype);
+
 inline bool is_floating(DType dtype) {
   return info(dtype).kind == DTypeKind::floating;
 }
