@@ -1,0 +1,12 @@
+// Stands in for onnxruntime.cpp where the headers of ONNX Runtime were not there at build time.
+#include "opdrift/engine/onnxruntime.hpp"
+
+namespace opdrift::engine {
+
+Result<std::shared_ptr<Runtime>> Runtime::load(const std::string& /*library*/) {
+  return Error{ErrorCode::unsupported,
+               "this opdrift was built without the headers of ONNX Runtime and cannot run models. "
+               "Run `tools/setup.sh engine` (or install libonnxruntime-dev) and build again"};
+}
+
+}  // namespace opdrift::engine
