@@ -1,20 +1,17 @@
 #include "opdrift/io/npy_writer.hpp"
 
-#include <algorithm>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "opdrift/io/in_file.hpp"
 #include "opdrift/io/npy_header.hpp"
+#include "opdrift/io/view_stream.hpp"
 
 namespace opdrift::io {
 
 namespace {
 
 using tensor::DType;
-
-constexpr std::uint64_t kBlockBytes = 1 << 20;
 
 bool is_one_byte_float(const tensor::DTypeInfo& row) {
   return row.kind == tensor::DTypeKind::floating && row.bits == 8;
@@ -74,19 +71,12 @@ Status NpyWriter::finish() {
 
 Status write_npy(const std::string& path, const tensor::View& view,
                  const NpyWriteOptions& options) {
-  const DType dtype = view.tensor.desc.dtype;
   NpyWriteOptions c_order = options;
   c_order.fortran_order = false;
-  OPDRIFT_TRY(NpyWriter writer, NpyWriter::create(path, dtype, view.shape(), c_order));
-  const std::uint64_t item = tensor::info(dtype).bits / 8;
-  const std::uint64_t count = view.count();
-  const std::uint64_t step = std::min(count, kBlockBytes / item);
-  std::vector<std::byte> block(static_cast<std::size_t>(step * item));
-  for (std::uint64_t first = 0; first < count; first += step) {
-    const std::uint64_t size = std::min(step, count - first);
-    tensor::gather(view, first, size, block.data());
-    OPDRIFT_CHECK_OK(writer.write(ByteSpan(block).first(static_cast<std::size_t>(size * item))));
-  }
+  OPDRIFT_TRY(NpyWriter writer,
+              NpyWriter::create(path, view.tensor.desc.dtype, view.shape(), c_order));
+  OPDRIFT_CHECK_OK(
+      in_file(stream_view(view, [&writer](ByteSpan block) { return writer.write(block); }), path));
   return writer.finish();
 }
 
