@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "opdrift/base/parallel.hpp"
@@ -15,13 +16,18 @@ struct MeasureOptions {
   bool kl_divergence = false;  ///< costs a second pass
   bool ulp_histogram = true;
   std::uint64_t max_elements = 0;  ///< compare only the first N elements; 0: all
-  std::size_t jobs = 1;            ///< threads for one call; the result does not depend on it
+  /// Rounds both sides to float32 first, as the reference does: 64-bit values lose digits, and
+  /// doubles beyond the range of float32 become infinite.
+  bool round_to_float32 = false;
+  std::string_view cpu_level;  ///< kernels/levels.hpp; "" for OPDRIFT_CPU or the best
+  std::size_t jobs = 1;        ///< threads for one call; the result does not depend on it
   const CancelFlag* cancel = nullptr;
 };
 
 /// Measures a target against a golden, element by element in logical order. Both views must have
 /// the same element count (shapes may differ); fails with `mismatch` otherwise, `unsupported_dtype`
-/// when a side cannot be decoded, `cancelled`.
+/// when a side cannot be decoded, `cancelled`. Complex elements count as two reals each, though
+/// `Worst::index` is that of the element; complex against real fails with `mismatch`.
 Result<Measurement> measure(const tensor::View& golden, const tensor::View& target,
                             const MeasureOptions& options = {});
 

@@ -5,6 +5,71 @@
 
 namespace opdrift::metrics {
 
+namespace {
+
+/// Sum over the pairs for which `wanted(golden, target)` holds.
+template <typename Wanted>
+std::uint64_t sum_where(const NonFinitePairs& pairs, Wanted wanted) {
+  std::uint64_t sum = 0;
+  for (std::size_t g = 0; g < pairs.counts.size(); ++g) {
+    for (std::size_t t = 0; t < pairs.counts[g].size(); ++t) {
+      if (wanted(static_cast<GoldenClass>(g), static_cast<TargetClass>(t))) {
+        sum += pairs.counts[g][t];
+      }
+    }
+  }
+  return sum;
+}
+
+bool is_inf(GoldenClass golden) {
+  return golden == GoldenClass::positive_inf || golden == GoldenClass::negative_inf;
+}
+
+bool is_inf(TargetClass target) {
+  return target == TargetClass::positive_inf || target == TargetClass::negative_inf;
+}
+
+bool same_infinity(GoldenClass golden, TargetClass target) {
+  return (golden == GoldenClass::positive_inf && target == TargetClass::positive_inf) ||
+         (golden == GoldenClass::negative_inf && target == TargetClass::negative_inf);
+}
+
+bool has_nan(GoldenClass golden, TargetClass target) {
+  return golden == GoldenClass::nan || target == TargetClass::nan;
+}
+
+}  // namespace
+
+std::uint64_t NonFinitePairs::at(GoldenClass golden, TargetClass target) const {
+  return counts[static_cast<std::size_t>(golden)][static_cast<std::size_t>(target)];
+}
+
+std::uint64_t NonFinitePairs::total() const {
+  return sum_where(*this, [](GoldenClass, TargetClass) { return true; });
+}
+
+std::uint64_t NonFinitePairs::with_nan() const {
+  return sum_where(*this, has_nan);
+}
+
+std::uint64_t NonFinitePairs::with_golden_inf() const {
+  return sum_where(*this, [](GoldenClass golden, TargetClass) { return is_inf(golden); });
+}
+
+std::uint64_t NonFinitePairs::with_target_inf() const {
+  return sum_where(*this, [](GoldenClass, TargetClass target) { return is_inf(target); });
+}
+
+std::uint64_t NonFinitePairs::with_same_infinity() const {
+  return sum_where(*this, same_infinity);
+}
+
+std::uint64_t NonFinitePairs::with_infinite_gap() const {
+  return sum_where(*this, [](GoldenClass golden, TargetClass target) {
+    return !has_nan(golden, target) && !same_infinity(golden, target);
+  });
+}
+
 double SideStats::mean() const {
   return finite == 0 ? kNan : sum / static_cast<double>(finite);
 }
@@ -19,6 +84,22 @@ double SideStats::standard_deviation() const {
 
 double SideStats::max_abs() const {
   return finite == 0 ? kNan : std::max(std::abs(min), std::abs(max));
+}
+
+std::uint64_t Measurement::ulp_quantile(double share) const {
+  std::uint64_t total = 0;
+  for (const std::uint64_t bucket : ulp_histogram) {
+    total += bucket;
+  }
+  const double wanted = share * static_cast<double>(total);
+  std::uint64_t seen = 0;
+  for (std::size_t k = 0; k + 1 < kUlpBuckets; ++k) {
+    seen += ulp_histogram[k];
+    if (static_cast<double>(seen) >= wanted) {
+      return std::min(max_ulp, (std::uint64_t{1} << k) - 1);
+    }
+  }
+  return max_ulp;
 }
 
 double Measurement::cosine() const {

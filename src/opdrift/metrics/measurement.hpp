@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 
@@ -9,6 +10,7 @@
 namespace opdrift::metrics {
 
 inline constexpr std::uint64_t kNoIndex = ~std::uint64_t{0};
+inline constexpr std::size_t kTileElements = 2048;
 inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 /// How many elements of one side fall into each class.
@@ -36,6 +38,27 @@ struct SideStats {
   double rms() const;
   double standard_deviation() const;  ///< population deviation
   double max_abs() const;
+};
+
+/// Classes that decide what an error formula yields for a pair with a NaN or an infinity.
+enum class GoldenClass : std::uint8_t { zero, tiny, ordinary, positive_inf, negative_inf, nan };
+enum class TargetClass : std::uint8_t { finite, positive_inf, negative_inf, nan };
+
+/// Golden values up to this size count as zero in the relative errors of the reference; such
+/// values, zero itself excepted, are `tiny`.
+inline constexpr double kReferenceEpsilon = 0x1p-52;
+
+/// Pairs in which at least one side is NaN or infinite, by class of either side.
+struct NonFinitePairs {
+  std::array<std::array<std::uint64_t, 4>, 6> counts{};  ///< [GoldenClass][TargetClass]
+
+  std::uint64_t at(GoldenClass golden, TargetClass target) const;
+  std::uint64_t total() const;
+  std::uint64_t with_nan() const;            ///< NaN on either side
+  std::uint64_t with_golden_inf() const;     ///< whatever the target holds
+  std::uint64_t with_target_inf() const;     ///< whatever the golden holds
+  std::uint64_t with_same_infinity() const;  ///< infinities of one sign: their difference is NaN
+  std::uint64_t with_infinite_gap() const;   ///< no NaN and |target - golden| = inf
 };
 
 /// One element worth pointing at.
@@ -75,9 +98,16 @@ struct Measurement {
   double max_relative = 0.0;
   std::uint64_t within_1e3 = 0;  ///< finite pairs with |d| <= 1e-3 |golden| (0 = 0 counts)
   std::uint64_t within_5e3 = 0;
+  // The same over pairs with |golden| > kReferenceEpsilon.
+  double sum_relative_above_epsilon = 0.0;
+  double max_relative_above_epsilon = 0.0;
 
-  Worst max_abs;     ///< largest |d|
-  Worst max_scaled;  ///< largest |d| / max(|golden|, rms of golden's tile)
+  NonFinitePairs nonfinite;
+
+  Worst max_abs;  ///< largest |d|
+  /// Largest |d| / max(|golden|, rms of golden's tile). A tile is a run of at most kTileElements
+  /// elements; a tile of zeros takes the rms of what the shard held before it.
+  Worst max_scaled;
 
   // Distance in units in the last place of the coarser dtype; bucket 0: equal, bucket k: distances
   // in [2^(k-1), 2^k). The last bucket holds everything beyond.
@@ -88,6 +118,10 @@ struct Measurement {
 
   /// Kullback-Leibler divergence of the normalised sides; NaN unless it was asked for.
   double kl_divergence = kNan;
+
+  /// Upper edge of the bucket in which the given share (0 to 1) of the distances lies: 0, 1, 3, 7
+  /// ...; max_ulp for the last bucket. 0 when nothing was counted.
+  std::uint64_t ulp_quantile(double share) const;
 
   double cosine() const;            ///< clamped to [-1, 1]; 1 when both are zero; NaN for one
   double one_minus_cosine() const;  ///< without cancellation: valid far below 1e-16

@@ -1,0 +1,92 @@
+// Per-target include guard, see vector_kernels.cpp.
+#if defined(OPDRIFT_METRICS_CONVERT_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef OPDRIFT_METRICS_CONVERT_INL
+#undef OPDRIFT_METRICS_CONVERT_INL
+#else
+#define OPDRIFT_METRICS_CONVERT_INL
+#endif
+
+#include "hwy/highway.h"
+
+#include "opdrift/metrics/kernels/levels.hpp"
+
+#if HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
+HWY_BEFORE_NAMESPACE();
+namespace opdrift::metrics::kernels::HWY_NAMESPACE {
+
+/// 16-bit floats to f32 and back; both directions exact where the value fits, else rounded to
+/// nearest even, beyond the range to infinity.
+namespace hn = hwy::HWY_NAMESPACE;
+
+inline HWY_ATTR void widen_f16(const std::uint16_t* bits, std::size_t count, float* out) {
+  const hn::ScalableTag<float> df;
+  const hn::Rebind<hwy::float16_t, decltype(df)> dh;
+  const hn::RebindToUnsigned<decltype(dh)> du;
+  for (std::size_t i = 0; i < count; i += hn::Lanes(df)) {
+    hn::StoreU(hn::PromoteTo(df, hn::BitCast(dh, hn::LoadU(du, bits + i))), df, out + i);
+  }
+}
+
+inline HWY_ATTR void widen_bf16(const std::uint16_t* bits, std::size_t count, float* out) {
+  const hn::ScalableTag<float> df;
+  const hn::RebindToUnsigned<decltype(df)> du32;
+  const hn::Rebind<std::uint16_t, decltype(df)> du16;
+  for (std::size_t i = 0; i < count; i += hn::Lanes(df)) {
+    const auto wide = hn::ShiftLeft<16>(hn::PromoteTo(du32, hn::LoadU(du16, bits + i)));
+    hn::StoreU(hn::BitCast(df, wide), df, out + i);
+  }
+}
+
+/// Values are finite.
+inline HWY_ATTR void narrow_f16(const float* values, std::size_t count, std::uint16_t* out) {
+  const hn::ScalableTag<float> df;
+  const hn::Rebind<std::uint16_t, decltype(df)> du16;
+#if HWY_ARCH_X86 && HWY_TARGET >= HWY_SSE4
+  // Without F16C, Highway's DemoteTo truncates.
+  const hn::RebindToUnsigned<decltype(df)> du;
+  const hn::RebindToSigned<decltype(df)> di;
+  const auto half = hn::Set(df, 0.5F);
+  for (std::size_t i = 0; i < count; i += hn::Lanes(df)) {
+    const auto bits = hn::BitCast(du, hn::LoadU(df, values + i));
+    const auto sign = hn::And(hn::ShiftRight<16>(bits), hn::Set(du, 0x8000U));
+    const auto magnitude = hn::And(bits, hn::Set(du, 0x7fffffffU));
+    // Adding 0.5 makes the float adder round at 2^-24, the spacing of f16 subnormals.
+    const auto subnormal = hn::Sub(hn::BitCast(du, hn::Add(hn::BitCast(df, magnitude), half)),
+                                   hn::Set(du, 0x3f000000U));
+    const auto odd = hn::And(hn::ShiftRight<13>(magnitude), hn::Set(du, 1U));
+    const auto biased = hn::Sub(hn::Add(magnitude, odd), hn::Set(du, (112U << 23) - 0xfffU));
+    const auto signed_magnitude = hn::BitCast(di, magnitude);
+    const auto small = hn::Lt(signed_magnitude, hn::Set(di, 0x38800000));
+    const auto huge = hn::Gt(signed_magnitude, hn::Set(di, 0x477fffff));
+    auto result = hn::IfThenElse(hn::RebindMask(du, small), subnormal, hn::ShiftRight<13>(biased));
+    result = hn::IfThenElse(hn::RebindMask(du, huge), hn::Set(du, 0x7c00U), result);
+    result = hn::Or(result, sign);
+    hn::StoreU(hn::DemoteTo(du16, hn::BitCast(di, result)), du16, out + i);
+  }
+#else
+  const hn::Rebind<hwy::float16_t, decltype(df)> dh;
+  for (std::size_t i = 0; i < count; i += hn::Lanes(df)) {
+    const auto half = hn::DemoteTo(dh, hn::LoadU(df, values + i));
+    hn::StoreU(hn::BitCast(du16, half), du16, out + i);
+  }
+#endif
+}
+
+/// Values are finite.
+inline HWY_ATTR void narrow_bf16(const float* values, std::size_t count, std::uint16_t* out) {
+  const hn::ScalableTag<float> df;
+  const hn::RebindToUnsigned<decltype(df)> du;
+  const hn::RebindToSigned<decltype(df)> di;
+  const hn::Rebind<std::uint16_t, decltype(df)> du16;
+  for (std::size_t i = 0; i < count; i += hn::Lanes(df)) {
+    const auto bits = hn::BitCast(du, hn::LoadU(df, values + i));
+    const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(du, 1U));
+    const auto rounded = hn::ShiftRight<16>(hn::Add(hn::Add(bits, odd), hn::Set(du, 0x7fffU)));
+    hn::StoreU(hn::DemoteTo(du16, hn::BitCast(di, rounded)), du16, out + i);
+  }
+}
+
+}  // namespace opdrift::metrics::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif
+#endif  // include guard

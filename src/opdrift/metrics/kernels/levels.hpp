@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "opdrift/metrics/kernels/block.hpp"
+
+/// The kernels of one instruction set. Names, slowest first: scalar, sse4, avx2, avx3 (AVX-512),
+/// neon. The best level of the machine is used; the environment variable OPDRIFT_CPU names another
+/// one, and is ignored when it names none this machine has.
+namespace opdrift::metrics::kernels {
+
+/// Functions on blocks of finite floats. `count` is a multiple of kGrain, at most kBlock. Pointers
+/// are aligned as their type demands.
+struct KernelTable {
+  void (*widen_f16)(const std::uint16_t* bits, std::size_t count, float* out);
+  void (*widen_bf16)(const std::uint16_t* bits, std::size_t count, float* out);
+  void (*narrow_f16)(const float* values, std::size_t count, std::uint16_t* out);
+  void (*narrow_bf16)(const float* values, std::size_t count, std::uint16_t* out);
+  /// Sums over pairs; NaN or infinite in sum_golden2 or sum_target2 exactly when a value of that
+  /// side is not finite.
+  void (*sums)(const float* golden, const float* target, std::size_t count, BlockTotals& out);
+  /// Everything about elements. False when a float overflowed or the scale does not fit: the block
+  /// then needs the scalar kernel.
+  bool (*shape)(const float* golden, const float* target, std::size_t count,
+                const ShapeLimits& limits, BlockTotals& out);
+  /// Distances of f16 or bf16 patterns; `scratch` holds kBlock elements.
+  void (*ulp16)(const std::uint16_t* golden, const std::uint16_t* target, std::size_t count,
+                std::uint16_t* scratch, BlockTotals& out);
+  void (*ulp32)(const float* golden, const float* target, std::size_t count, std::uint16_t* scratch,
+                BlockTotals& out);
+  double (*centred_squares)(const float* values, std::size_t count, double mean);
+  void (*kl)(const float* golden, const float* target, std::size_t count, const KlMap& map,
+             KlSums& out);
+};
+
+struct Level {
+  std::string_view name;
+  const KernelTable* table;  ///< nullptr for scalar
+};
+
+/// The levels this machine can run, slowest first; the first is `scalar`.
+std::span<const Level> available_levels();
+
+/// The level in use: OPDRIFT_CPU when it names an available one, else the last. Chosen once.
+const Level& default_level();
+
+/// The level of that name, case ignored; the best one when this machine has none of the name.
+const Level& choose_level(std::string_view name);
+
+}  // namespace opdrift::metrics::kernels

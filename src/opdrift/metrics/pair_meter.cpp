@@ -1,0 +1,451 @@
+#include "opdrift/metrics/pair_meter.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <type_traits>
+
+#include "opdrift/metrics/kernels/scalar.hpp"
+
+namespace opdrift::metrics {
+
+namespace {
+
+using kernels::BlockTotals;
+using kernels::kBlock;
+using kernels::kGrain;
+using tensor::DType;
+
+template <typename T>
+GoldenClass golden_class(T value) {
+  if (std::isnan(value)) {
+    return GoldenClass::nan;
+  }
+  if (std::isinf(value)) {
+    return value > 0 ? GoldenClass::positive_inf : GoldenClass::negative_inf;
+  }
+  if (value == 0) {
+    return GoldenClass::zero;
+  }
+  return std::abs(static_cast<double>(value)) <= kReferenceEpsilon ? GoldenClass::tiny
+                                                                   : GoldenClass::ordinary;
+}
+
+template <typename T>
+TargetClass target_class(T value) {
+  if (std::isnan(value)) {
+    return TargetClass::nan;
+  }
+  if (std::isinf(value)) {
+    return value > 0 ? TargetClass::positive_inf : TargetClass::negative_inf;
+  }
+  return TargetClass::finite;
+}
+
+template <typename T>
+void count_class(T value, ClassCounts& classes) {
+  classes.nan += std::isnan(value) ? 1U : 0U;
+  classes.positive_inf += std::isinf(value) && value > 0 ? 1U : 0U;
+  classes.negative_inf += std::isinf(value) && value < 0 ? 1U : 0U;
+}
+
+template <typename T>
+bool same_bits(T golden, T target) {
+  using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  return std::bit_cast<Bits>(golden) == std::bit_cast<Bits>(target);
+}
+
+template <typename T>
+std::uint64_t count_saturated(const T* values, std::size_t count, double min, double max,
+                              const SideLimits& limits) {
+  if (limits.max_finite == 0.0 || (max < limits.max_finite && min > -limits.max_finite)) {
+    return 0;
+  }
+  const auto top = static_cast<T>(limits.max_finite);
+  return static_cast<std::uint64_t>(
+      std::count_if(values, values + count, [&](T v) { return std::abs(v) == top; }));
+}
+
+/// Statistics of single values, for those whose partner is not finite.
+SideTotals totals_of(double value, const SideLimits& limits) {
+  SideTotals totals;
+  const double magnitude = std::abs(value);
+  totals.count = 1;
+  totals.min = totals.max = totals.sum = value;
+  totals.sum_squares = value * value;
+  totals.zero = value == 0.0 ? 1 : 0;
+  totals.small = magnitude < limits.min_normal ? 1 : 0;
+  totals.saturated = limits.max_finite != 0.0 && magnitude == limits.max_finite ? 1 : 0;
+  return totals;
+}
+
+void keep_larger(Worst& worst, const Worst& later) {
+  if (later.index != kNoIndex && (worst.index == kNoIndex || later.value > worst.value)) {
+    worst = later;
+  }
+}
+
+}  // namespace
+
+/// Pairs as the kernels take them. `positions` maps them into the block when some were left out.
+template <typename T>
+struct PairMeter::Pairs {
+  std::size_t count = 0;
+  const T* golden = nullptr;
+  const T* target = nullptr;
+  const std::uint16_t* golden16 = nullptr;
+  const std::uint16_t* target16 = nullptr;
+  const IndexMap* where = nullptr;
+  std::size_t offset = 0;  // of the first pair within the block or `positions`
+  const std::uint16_t* positions = nullptr;
+  const BlockSide* golden_side = nullptr;  // for the bytes that come next
+  const BlockSide* target_side = nullptr;
+
+  std::uint64_t index_of(std::size_t i) const {
+    return where->index_of(positions == nullptr ? offset + i : positions[offset + i]);
+  }
+
+  Pairs part(std::size_t first, std::size_t size) const {
+    Pairs result = *this;
+    result.count = size;
+    result.golden += first;
+    result.target += first;
+    result.golden16 = golden16 == nullptr ? nullptr : golden16 + first;
+    result.target16 = target16 == nullptr ? nullptr : target16 + first;
+    result.offset += first;
+    return result;
+  }
+};
+
+struct PairMeter::Scratch {
+  alignas(64) std::array<float, kBlock> golden_f32;
+  alignas(64) std::array<float, kBlock> target_f32;
+  alignas(64) std::array<double, kBlock> golden_f64;
+  alignas(64) std::array<double, kBlock> target_f64;
+  alignas(64) std::array<double, kBlock> golden_sorted;
+  alignas(64) std::array<double, kBlock> target_sorted;
+  alignas(64) std::array<std::uint16_t, kBlock> golden16;
+  alignas(64) std::array<std::uint16_t, kBlock> target16;
+  alignas(64) std::array<std::uint16_t, kBlock> distances;
+  std::array<std::uint16_t, kBlock> positions;
+
+  float* sorted_golden(float) { return golden_f32.data(); }
+  float* sorted_target(float) { return target_f32.data(); }
+  double* sorted_golden(double) { return golden_sorted.data(); }
+  double* sorted_target(double) { return target_sorted.data(); }
+};
+
+PairMeter::PairMeter(DType golden, DType target, const kernels::KernelTable* table,
+                     bool ulp_histogram)
+    : table_(table), golden_limits_(side_limits(golden)), target_limits_(side_limits(target)) {
+  result_.golden.dtype = golden;
+  result_.target.dtype = target;
+  result_.ulp_dtype = kernels::ulp_dtype(golden, target);
+  if (ulp_histogram && result_.ulp_dtype != DType::raw) {
+    ulp_format_.emplace_back(result_.ulp_dtype);
+  }
+}
+
+void PairMeter::take(const Block& block) {
+  if (scratch_ == nullptr) {
+    scratch_ = std::make_shared<Scratch>();
+  }
+  const std::uint64_t equal_before = result_.equal_bits;
+  result_.count += block.count;
+  if (block.golden.f32 != nullptr) {
+    take_pairs(Pairs<float>{block.count, block.golden.f32, block.target.f32, block.golden.bits16,
+                            block.target.bits16, &block.where, 0, nullptr, &block.golden,
+                            &block.target});
+  } else {
+    take_pairs(Pairs<double>{block.count, block.golden.f64, block.target.f64, nullptr, nullptr,
+                             &block.where, 0, nullptr, &block.golden, &block.target});
+  }
+  if (block.equal_bits) {
+    result_.equal_bits = equal_before + *block.equal_bits;
+  }
+}
+
+template <typename T>
+void PairMeter::take_pairs(const Pairs<T>& pairs) {
+  const std::size_t whole = pairs.count / kGrain * kGrain;
+  for (const Pairs<T>& part : {pairs.part(0, whole), pairs.part(whole, pairs.count - whole)}) {
+    if (part.count > 0) {
+      take_finite(part);
+    }
+  }
+}
+
+template <typename T>
+void PairMeter::sort_classes(const Pairs<T>& pairs) {
+  Pairs<T> finite = pairs;
+  T* golden = scratch_->sorted_golden(T{});
+  T* target = scratch_->sorted_target(T{});
+  finite.golden = golden;
+  finite.target = target;
+  finite.golden16 = finite.target16 = nullptr;
+  finite.positions = scratch_->positions.data();
+  finite.count = 0;
+  for (std::size_t i = 0; i < pairs.count; ++i) {
+    const T g = pairs.golden[i];
+    const T t = pairs.target[i];
+    if (std::isfinite(g) && std::isfinite(t)) {
+      golden[finite.count] = g;
+      target[finite.count] = t;
+      scratch_->positions[finite.count++] = static_cast<std::uint16_t>(pairs.offset + i);
+      continue;
+    }
+    const GoldenClass golden_kind = golden_class(g);
+    const TargetClass target_kind = target_class(t);
+    ++result_.nonfinite
+          .counts[static_cast<std::size_t>(golden_kind)][static_cast<std::size_t>(target_kind)];
+    const bool same_class = target_class(g) == target_kind;
+    result_.class_mismatches += same_class ? 0U : 1U;
+    result_.equal_bits += same_bits(g, t) ? 1U : 0U;
+    count_class(g, result_.golden.classes);
+    count_class(t, result_.target.classes);
+    if (std::isfinite(g)) {
+      add_totals(result_.golden, totals_of(static_cast<double>(g), golden_limits_));
+    }
+    if (std::isfinite(t)) {
+      add_totals(result_.target, totals_of(static_cast<double>(t), target_limits_));
+    }
+  }
+  finite.offset = 0;
+  take_pairs(finite);
+}
+
+void PairMeter::take_finite(const Pairs<float>& pairs) {
+  if (pairs.count % kGrain != 0 || !take_vectors(pairs)) {
+    take_doubles(pairs);
+  }
+}
+
+bool PairMeter::take_vectors(const Pairs<float>& pairs) {
+  BlockTotals totals;
+  table_->sums(pairs.golden, pairs.target, pairs.count, totals);
+  if (!std::isfinite(totals.sum_golden2) || !std::isfinite(totals.sum_target2)) {
+    sort_classes(pairs);
+    return true;
+  }
+  kernels::ShapeLimits limits;
+  limits.golden_min_normal = golden_limits_.min_normal;
+  limits.target_min_normal = target_limits_.min_normal;
+  limits.scale = tile_scale(totals, pairs.count);
+  limits.next_golden = pairs.golden_side->next;
+  limits.next_target = pairs.target_side->next;
+  limits.next_golden_bytes = pairs.golden_side->next_bytes;
+  limits.next_target_bytes = pairs.target_side->next_bytes;
+  if (!table_->shape(pairs.golden, pairs.target, pairs.count, limits, totals)) {
+    return false;
+  }
+  if (!ulp_format_.empty()) {
+    count_ulp(pairs, totals);
+  }
+  add(pairs, totals, limits.scale);
+  return true;
+}
+
+void PairMeter::take_doubles(const Pairs<float>& pairs) {
+  std::copy_n(pairs.golden, pairs.count, scratch_->golden_f64.data());
+  std::copy_n(pairs.target, pairs.count, scratch_->target_f64.data());
+  Pairs<double> wide;
+  wide.count = pairs.count;
+  wide.golden = scratch_->golden_f64.data();
+  wide.target = scratch_->target_f64.data();
+  wide.where = pairs.where;
+  wide.offset = pairs.offset;
+  wide.positions = pairs.positions;
+  wide.golden_side = pairs.golden_side;
+  wide.target_side = pairs.target_side;
+  take_finite(wide);
+}
+
+void PairMeter::take_finite(const Pairs<double>& pairs) {
+  const auto finite = [](double v) { return std::isfinite(v); };
+  if (!std::all_of(pairs.golden, pairs.golden + pairs.count, finite) ||
+      !std::all_of(pairs.target, pairs.target + pairs.count, finite)) {
+    sort_classes(pairs);
+    return;
+  }
+  BlockTotals totals;
+  kernels::scalar_sums(pairs.golden, pairs.target, pairs.count, totals);
+  kernels::ShapeLimits limits;
+  limits.golden_min_normal = golden_limits_.min_normal;
+  limits.target_min_normal = target_limits_.min_normal;
+  limits.scale = tile_scale(totals, pairs.count);
+  kernels::scalar_shape(pairs.golden, pairs.target, pairs.count, limits, totals);
+  if (!ulp_format_.empty()) {
+    kernels::scalar_ulp(pairs.golden, pairs.target, pairs.count, ulp_format_.front(), totals);
+  }
+  add(pairs, totals, limits.scale);
+}
+
+void PairMeter::count_ulp(const Pairs<float>& pairs, BlockTotals& totals) {
+  const DType dtype = result_.ulp_dtype;
+  if (dtype == DType::f32) {
+    table_->ulp32(pairs.golden, pairs.target, pairs.count, scratch_->distances.data(), totals);
+    return;
+  }
+  if (dtype != DType::f16 && dtype != DType::bf16) {
+    std::copy_n(pairs.golden, pairs.count, scratch_->golden_f64.data());
+    std::copy_n(pairs.target, pairs.count, scratch_->target_f64.data());
+    kernels::scalar_ulp(scratch_->golden_f64.data(), scratch_->target_f64.data(), pairs.count,
+                        ulp_format_.front(), totals);
+    return;
+  }
+  const auto narrow = dtype == DType::f16 ? table_->narrow_f16 : table_->narrow_bf16;
+  const std::uint16_t* golden = pairs.golden16;
+  if (golden == nullptr || result_.golden.dtype != dtype) {
+    narrow(pairs.golden, pairs.count, scratch_->golden16.data());
+    golden = scratch_->golden16.data();
+  }
+  const std::uint16_t* target = pairs.target16;
+  if (target == nullptr || result_.target.dtype != dtype) {
+    narrow(pairs.target, pairs.count, scratch_->target16.data());
+    target = scratch_->target16.data();
+  }
+  table_->ulp16(golden, target, pairs.count, scratch_->distances.data(), totals);
+}
+
+double PairMeter::tile_scale(const BlockTotals& totals, std::size_t count) const {
+  if (totals.sum_golden2 > 0.0) {
+    return std::sqrt(totals.sum_golden2 / static_cast<double>(count));
+  }
+  return result_.finite_pairs == 0
+             ? 0.0
+             : std::sqrt(result_.sum_golden2 / static_cast<double>(result_.finite_pairs));
+}
+
+template <typename T>
+void PairMeter::add(const Pairs<T>& pairs, const BlockTotals& totals, double scale) {
+  point_at_worst(pairs, totals, scale);
+  add_sides(pairs, totals);
+  Measurement& m = result_;
+  m.finite_pairs += pairs.count;
+  m.equal_bits += totals.equal_bits;
+  m.sum_d += totals.sum_d;
+  m.sum_abs_d += totals.sum_abs_d;
+  m.sum_d2 += totals.sum_d2;
+  m.sum_golden2 += totals.sum_golden2;
+  m.sum_target2 += totals.sum_target2;
+  m.sum_product += totals.sum_product;
+  m.sum_golden += totals.sum_golden;
+  m.sum_target += totals.sum_target;
+  m.relative_pairs += pairs.count - totals.golden_zero;
+  m.sum_relative += totals.sum_relative;
+  m.max_relative = std::max(m.max_relative, totals.max_relative);
+  m.within_1e3 += pairs.count - totals.over_1e3;
+  m.within_5e3 += pairs.count - totals.over_5e3;
+  m.sum_relative_above_epsilon += totals.sum_relative_above_epsilon;
+  m.max_relative_above_epsilon =
+      std::max(m.max_relative_above_epsilon, totals.max_relative_above_epsilon);
+  m.max_ulp = std::max(m.max_ulp, totals.max_ulp);
+  for (std::size_t k = 0; k < totals.ulp.size(); ++k) {
+    m.ulp_histogram[k] += totals.ulp[k];
+  }
+}
+
+double PairMeter::centred(const float* values, std::size_t count, double mean) const {
+  return count % kGrain == 0 ? table_->centred_squares(values, count, mean) : kNan;
+}
+
+double PairMeter::centred(const double* values, std::size_t count, double mean) const {
+  return kernels::scalar_centred_squares(values, count, mean);
+}
+
+template <typename T>
+void PairMeter::add_sides(const Pairs<T>& pairs, const BlockTotals& totals) {
+  const auto about_mean = [&](const T* values, SideTotals& side) {
+    const auto n = static_cast<double>(side.count);
+    const double mean = side.sum / n;
+    if (side.min == side.max) {
+      return 0.0;
+    }
+    return close_together(side.min, side.max) ? centred(values, pairs.count, mean)
+                                              : std::max(0.0, side.sum_squares - side.sum * mean);
+  };
+  SideTotals golden = {pairs.count,        totals.golden_min,  totals.golden_max,
+                       totals.sum_golden,  totals.sum_golden2, 0.0,
+                       totals.golden_zero, totals.golden_small};
+  golden.sum_centred_squares = about_mean(pairs.golden, golden);
+  golden.saturated =
+      count_saturated(pairs.golden, pairs.count, golden.min, golden.max, golden_limits_);
+  add_totals(result_.golden, golden);
+  SideTotals target = {pairs.count,        totals.target_min,  totals.target_max,
+                       totals.sum_target,  totals.sum_target2, 0.0,
+                       totals.target_zero, totals.target_small};
+  target.sum_centred_squares = about_mean(pairs.target, target);
+  target.saturated =
+      count_saturated(pairs.target, pairs.count, target.min, target.max, target_limits_);
+  add_totals(result_.target, target);
+}
+
+template <typename T>
+void PairMeter::point_at_worst(const Pairs<T>& pairs, const BlockTotals& totals, double scale) {
+  const auto note = [&](Worst& worst, double value, std::size_t i) {
+    worst = {value, pairs.index_of(i), static_cast<double>(pairs.golden[i]),
+             static_cast<double>(pairs.target[i])};
+  };
+  if (result_.max_abs.index == kNoIndex || totals.max_abs_d > result_.max_abs.value) {
+    for (std::size_t i = 0; i < pairs.count; ++i) {
+      const double size =
+          std::abs(static_cast<double>(pairs.target[i]) - static_cast<double>(pairs.golden[i]));
+      if (size == totals.max_abs_d) {
+        note(result_.max_abs, size, i);
+        break;
+      }
+    }
+  }
+  // The float kernels find the maximum within 2^-22; a tie must not cost a second look per block.
+  const Worst& known = result_.max_scaled;
+  if (known.index == kNoIndex || totals.max_scaled > known.value * (1.0 + 0x1p-20)) {
+    for (std::size_t i = 0; i < pairs.count; ++i) {
+      const double value = kernels::scaled_error(static_cast<double>(pairs.golden[i]),
+                                                 static_cast<double>(pairs.target[i]), scale);
+      if (known.index == kNoIndex || value > known.value) {
+        note(result_.max_scaled, value, i);
+      }
+    }
+  }
+}
+
+void PairMeter::merge(const PairMeter& later) {
+  Measurement& m = result_;
+  const Measurement& o = later.result_;
+  m.count += o.count;
+  add_stats(m.golden, o.golden);
+  add_stats(m.target, o.target);
+  m.finite_pairs += o.finite_pairs;
+  m.class_mismatches += o.class_mismatches;
+  m.equal_bits += o.equal_bits;
+  m.sum_d += o.sum_d;
+  m.sum_abs_d += o.sum_abs_d;
+  m.sum_d2 += o.sum_d2;
+  m.sum_golden2 += o.sum_golden2;
+  m.sum_target2 += o.sum_target2;
+  m.sum_product += o.sum_product;
+  m.sum_golden += o.sum_golden;
+  m.sum_target += o.sum_target;
+  m.relative_pairs += o.relative_pairs;
+  m.sum_relative += o.sum_relative;
+  m.max_relative = std::max(m.max_relative, o.max_relative);
+  m.within_1e3 += o.within_1e3;
+  m.within_5e3 += o.within_5e3;
+  m.sum_relative_above_epsilon += o.sum_relative_above_epsilon;
+  m.max_relative_above_epsilon =
+      std::max(m.max_relative_above_epsilon, o.max_relative_above_epsilon);
+  for (std::size_t g = 0; g < m.nonfinite.counts.size(); ++g) {
+    for (std::size_t t = 0; t < m.nonfinite.counts[g].size(); ++t) {
+      m.nonfinite.counts[g][t] += o.nonfinite.counts[g][t];
+    }
+  }
+  keep_larger(m.max_abs, o.max_abs);
+  keep_larger(m.max_scaled, o.max_scaled);
+  for (std::size_t k = 0; k < m.ulp_histogram.size(); ++k) {
+    m.ulp_histogram[k] += o.ulp_histogram[k];
+  }
+  m.max_ulp = std::max(m.max_ulp, o.max_ulp);
+}
+
+}  // namespace opdrift::metrics

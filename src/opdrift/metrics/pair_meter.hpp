@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "opdrift/metrics/block_source.hpp"
+#include "opdrift/metrics/kernels/ulp_format.hpp"
+#include "opdrift/metrics/measurement.hpp"
+#include "opdrift/metrics/side_meter.hpp"
+
+namespace opdrift::metrics {
+
+/// Measures the pairs of one shard, a block at a time, and joins shards.
+///
+/// A block whose sums are finite goes through the kernels as it stands. Otherwise its pairs are
+/// sorted first: counts for the classes, finite pairs moved together, finite values whose partner
+/// is not finite kept for the statistics of their side alone.
+class PairMeter final : public BlockSink {
+ public:
+  /// `table`: nullptr for plain double arithmetic.
+  PairMeter(tensor::DType golden, tensor::DType target, const kernels::KernelTable* table,
+            bool ulp_histogram);
+
+  void take(const Block& block) override;
+  /// Adds what a later shard measured.
+  void merge(const PairMeter& later);
+  /// Frees working memory; `take` would bring it back.
+  void release() { scratch_.reset(); }
+  const Measurement& result() const { return result_; }
+
+ private:
+  template <typename T>
+  struct Pairs;
+  struct Scratch;
+
+  template <typename T>
+  void take_pairs(const Pairs<T>& pairs);
+  template <typename T>
+  void sort_classes(const Pairs<T>& pairs);
+  void take_finite(const Pairs<float>& pairs);
+  void take_finite(const Pairs<double>& pairs);
+  bool take_vectors(const Pairs<float>& pairs);
+  void take_doubles(const Pairs<float>& pairs);
+  void count_ulp(const Pairs<float>& pairs, kernels::BlockTotals& totals);
+  double tile_scale(const kernels::BlockTotals& totals, std::size_t count) const;
+  template <typename T>
+  void add(const Pairs<T>& pairs, const kernels::BlockTotals& totals, double scale);
+  template <typename T>
+  void add_sides(const Pairs<T>& pairs, const kernels::BlockTotals& totals);
+  template <typename T>
+  void point_at_worst(const Pairs<T>& pairs, const kernels::BlockTotals& totals, double scale);
+  double centred(const float* values, std::size_t count, double mean) const;
+  double centred(const double* values, std::size_t count, double mean) const;
+
+  Measurement result_;
+  const kernels::KernelTable* table_;
+  SideLimits golden_limits_;
+  SideLimits target_limits_;
+  std::vector<kernels::UlpFormat> ulp_format_;  // one, or none when nothing is counted
+  std::shared_ptr<Scratch> scratch_;
+};
+
+}  // namespace opdrift::metrics

@@ -1,0 +1,117 @@
+#include "opdrift/metrics/side_reader.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "opdrift/tensor/decode.hpp"
+
+namespace opdrift::metrics {
+
+namespace {
+
+using kernels::kBlock;
+using kernels::kGrain;
+using tensor::DType;
+
+bool aligned(const std::byte* data, std::size_t bytes) {
+  return reinterpret_cast<std::uintptr_t>(data) % bytes == 0;
+}
+
+/// Whether the view is a run of little-endian elements inside its bytes.
+bool lies_ready(const tensor::View& view, unsigned bits) {
+  const tensor::Tensor& tensor = view.tensor;
+  if (!view.contiguous() || tensor.desc.big_endian || view.offset < 0) {
+    return false;
+  }
+  const auto needed = tensor::storage_bytes(tensor.desc.dtype,
+                                            static_cast<std::uint64_t>(view.offset) + view.count());
+  return bits != 0 && needed.has_value() && *needed <= tensor.bytes.size();
+}
+
+}  // namespace
+
+bool fits_float(DType dtype) {
+  const tensor::DTypeInfo& row = tensor::info(tensor::component_dtype(dtype));
+  return row.dtype != DType::f64 && (row.kind == tensor::DTypeKind::floating || row.bits <= 16);
+}
+
+SideReader::SideReader(const tensor::View& view, const Precision& precision)
+    : view_(&view),
+      precision_(precision),
+      component_(tensor::component_dtype(view.tensor.desc.dtype)),
+      parts_(component_ == view.tensor.desc.dtype ? 1 : 2) {
+  const unsigned bits = tensor::info(component_).bits;
+  real_bytes_ = bits % 8 == 0 ? bits / 8 : 0;
+  if (lies_ready(view, bits)) {
+    ready_ = view.tensor.bytes.span.data();
+    ready_first_ = static_cast<std::uint64_t>(view.offset) * parts_;
+  }
+}
+
+BlockSide SideReader::load(std::uint64_t first, std::size_t count) {
+  if (ready_ == nullptr) {
+    const std::uint64_t elements = count / parts_;
+    gathered_.resize(static_cast<std::size_t>(
+        tensor::storage_bytes(view_->tensor.desc.dtype, kBlock).value_or(0)));
+    tensor::gather(*view_, first / parts_, elements, gathered_.data());
+    return convert(gathered_.data(), 0, count);
+  }
+  const std::uint64_t at = ready_first_ + first;
+  BlockSide side = convert(ready_, at, count);
+  if (real_bytes_ != 0) {
+    const std::uint64_t end = (at + count) * real_bytes_;
+    const std::uint64_t left = view_->tensor.bytes.size() - end;
+    side.next = ready_ + end;
+    side.next_bytes = static_cast<std::size_t>(std::min<std::uint64_t>(left, kBlock * real_bytes_));
+  }
+  return side;
+}
+
+BlockSide SideReader::convert(const std::byte* data, std::uint64_t first, std::size_t count) {
+  BlockSide side;
+  if (precision_.table != nullptr) {
+    side = convert_to_float(data, first, count);
+  } else {
+    doubles_.resize(kBlock);
+    tensor::decode_to_double(component_, data, first, count, doubles_.data());
+    for (std::size_t i = 0; precision_.rounded_to_float32 && i < count; ++i) {
+      doubles_[i] = static_cast<double>(static_cast<float>(doubles_[i]));
+    }
+    side.f64 = doubles_.data();
+  }
+  side.stored = real_bytes_ == 0 ? nullptr : data + first * real_bytes_;
+  return side;
+}
+
+BlockSide SideReader::convert_to_float(const std::byte* data, std::uint64_t first,
+                                       std::size_t count) {
+  BlockSide side;
+  floats_.resize(kBlock);
+  side.f32 = floats_.data();
+  const std::byte* bytes = data + first * real_bytes_;
+  if (component_ == DType::f32 && aligned(bytes, alignof(float))) {
+    side.f32 = reinterpret_cast<const float*>(bytes);
+  } else if (component_ == DType::f16 || component_ == DType::bf16) {
+    side.bits16 = reinterpret_cast<const std::uint16_t*>(bytes);
+    if (!aligned(bytes, alignof(std::uint16_t))) {
+      patterns_.resize(kBlock);
+      std::memcpy(patterns_.data(), bytes, count * sizeof(std::uint16_t));
+      side.bits16 = patterns_.data();
+    }
+    widen16(side, count);
+  } else {
+    tensor::decode_to_float(component_, data, first, count, floats_.data());
+  }
+  return side;
+}
+
+void SideReader::widen16(BlockSide& side, std::size_t count) {
+  const std::size_t whole = count / kGrain * kGrain;
+  const auto widen =
+      component_ == DType::f16 ? precision_.table->widen_f16 : precision_.table->widen_bf16;
+  widen(side.bits16, whole, floats_.data());
+  tensor::decode_to_float(component_, reinterpret_cast<const std::byte*>(side.bits16), whole,
+                          count - whole, floats_.data() + whole);
+}
+
+}  // namespace opdrift::metrics

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "opdrift/metrics/block_source.hpp"
+#include "opdrift/tensor/view.hpp"
+
+namespace opdrift::metrics {
+
+/// True when every value of the dtype (of its parts, if complex) is a float value.
+bool fits_float(tensor::DType dtype);
+
+/// Reads one side of a block. What a call returns is valid until the next call.
+class SideReader {
+ public:
+  SideReader(const tensor::View& view, const Precision& precision);
+
+  /// Reals [first, first + count) in logical order, count at most kBlock.
+  BlockSide load(std::uint64_t first, std::size_t count);
+  /// Reals [first, first + count) of densely packed little-endian elements at `data`.
+  BlockSide convert(const std::byte* data, std::uint64_t first, std::size_t count);
+
+ private:
+  BlockSide convert_to_float(const std::byte* data, std::uint64_t first, std::size_t count);
+  void widen16(BlockSide& side, std::size_t count);
+
+  const tensor::View* view_;
+  Precision precision_;
+  tensor::DType component_;
+  std::uint64_t parts_ = 1;           // reals per element
+  std::size_t real_bytes_ = 0;        // 0 when a real is no whole number of bytes
+  const std::byte* ready_ = nullptr;  // element 0 of the tensor when the view lies ready in memory
+  std::uint64_t ready_first_ = 0;     // position of the view's first real
+  std::vector<std::byte> gathered_;
+  std::vector<float> floats_;
+  std::vector<double> doubles_;
+  std::vector<std::uint16_t> patterns_;
+};
+
+}  // namespace opdrift::metrics
