@@ -75,7 +75,9 @@ void add_around_executable(std::vector<LibraryCandidate>& out) {
   for (const fs::path& place : {folder, folder / "lib", folder.parent_path() / "lib"}) {
     add_found(out, place, "beside the executable");
   }
-  add_found(out, folder.parent_path() / "deps" / "onnxruntime" / "lib", "the set-up");
+  for (const fs::path& build : {folder.parent_path(), folder.parent_path().parent_path()}) {
+    add_found(out, build / "deps" / "onnxruntime" / "lib", "the set-up");
+  }
 }
 
 std::vector<fs::path> python_library_folders() {

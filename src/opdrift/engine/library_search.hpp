@@ -8,8 +8,8 @@
 ///   1. the path given (--onnxruntime), a library or a folder that holds one
 ///   2. the same from the environment variable OPDRIFT_ONNXRUNTIME
 ///   3. beside the executable, and in the folders `lib` and `../lib` from there
-///   4. where the set-up put it: `../deps/onnxruntime/lib` from the executable, or the folder the
-///      build was configured with
+///   4. where the set-up put it: `../deps/onnxruntime/lib` or `../../deps/onnxruntime/lib` from the
+///      executable, or the folder the build was configured with
 ///   5. the system loader: libonnxruntime.so.1, libonnxruntime.so
 ///   6. the `onnxruntime` package of a Python found in VIRTUAL_ENV, CONDA_PREFIX, PYTHONPATH, the
 ///      user's or the system's folders

@@ -7,12 +7,9 @@
 #include <new>
 #include <utility>
 
-#define ORT_API_MANUAL_INIT
-#include <onnxruntime_cxx_api.h>
-#undef ORT_API_MANUAL_INIT
-
 #include "opdrift/base/text.hpp"
 #include "opdrift/engine/library_search.hpp"
+#include "opdrift/engine/round_op.hpp"
 #include "opdrift/io/onnx/tensor_data.hpp"
 
 namespace opdrift::engine {
@@ -235,8 +232,9 @@ void append_provider(Ort::SessionOptions& options, const std::string& name) {
   options.AppendExecutionProvider(name, {});
 }
 
-Ort::SessionOptions library_options(const SessionOptions& options) {
+Ort::SessionOptions library_options(const SessionOptions& options, unsigned api_version) {
   Ort::SessionOptions out;
+  out.Add(rounding_domain(api_version));
   out.SetGraphOptimizationLevel(level_of(options.optimization));
   out.SetExecutionMode(ORT_SEQUENTIAL);
   if (options.threads > 0) {
@@ -297,7 +295,7 @@ class LoadedRuntime final : public Runtime, public std::enable_shared_from_this<
     OPDRIFT_CHECK_OK(check_provider(options.provider));
     return guarded<std::unique_ptr<Session>>(
         "ONNX Runtime could not load the model", [&]() -> std::unique_ptr<Session> {
-          return std::make_unique<LoadedSession>(make(library_options(options)),
+          return std::make_unique<LoadedSession>(make(library_options(options, api_)),
                                                  shared_from_this());
         });
   }

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "opdrift/base/parallel.hpp"
+#include "opdrift/base/result.hpp"
+#include "opdrift/engine/inputs.hpp"
+#include "opdrift/engine/onnxruntime.hpp"
+#include "opdrift/engine/precision.hpp"
+
+/// Runs a model and keeps what every operator made:
+///
+///   folder/<stem>.<output index>.<time>.npy   outputs and network inputs (dump_names.hpp)
+///   folder/<file>.json                        sidecar of bf16 files, which npy cannot name
+///   folder/mapping.csv                        where names had to be replaced
+///   folder/manifest.json                      manifest.hpp; written last
+///
+/// With optimisation on, ONNX Runtime first rewrites the graph and saves it; what is dumped are the
+/// values of the rewritten graph, run as it is, so that fused operators stay fused. With reduced
+/// precision the rounding of precision.hpp is added after that.
+///
+/// Memory: values are fetched in groups whose sizes, known from shape inference or from one run
+/// that returns only shapes, stay within the budget; the model runs once for each group. A single
+/// value larger than the budget has a group of its own.
+namespace opdrift::engine {
+
+struct DumpProgress {
+  std::string_view stage;   ///< "loading", "running", "writing"
+  std::uint64_t done = 0;   ///< values written
+  std::uint64_t total = 0;  ///< values to write, 0 while that is not known
+  std::uint64_t bytes = 0;  ///< written so far
+};
+
+struct DumpOptions {
+  std::string model;
+  std::string output_folder;  ///< made if missing; must hold no other dump
+  bool overwrite = false;     ///< remove an older dump of opdrift's from the folder first
+  InputOptions inputs;
+  Optimization optimization = Optimization::none;
+  Precision precision = Precision::fp32;
+  std::string provider = "cpu";
+  std::string only;     ///< regular expression searched in operator and value names; "" takes all
+  std::string library;  ///< of ONNX Runtime, see library_search.hpp
+  unsigned threads = 0;
+  std::uint64_t memory_budget = std::uint64_t{1} << 30;  ///< bytes of values held at a time
+  bool check_outputs = true;  ///< compare the final outputs with those of a run that shows no more
+  std::optional<std::uint64_t> time_us;  ///< for file names; the clock when not given
+  std::string opdrift_version;           ///< for the manifest
+  const CancelFlag* cancel = nullptr;
+  std::function<void(const DumpProgress&)> progress;
+};
+
+/// An operator output that was not written, and why.
+struct SkippedOutput {
+  std::string operator_name;
+  std::string tensor;
+  std::string reason;
+};
+
+/// Whether looking changed the result: a final output with and without all others exposed.
+struct OutputCheck {
+  std::string tensor;
+  bool equal = false;             ///< bit for bit
+  double max_abs_difference = 0;  ///< NaN when shapes or types differ
+};
+
+struct DumpReport {
+  std::string folder;
+  std::string manifest;  ///< path
+  std::string library_version;
+  std::string library_path;
+  std::size_t operators = 0;
+  std::size_t files = 0;
+  std::uint64_t bytes = 0;            ///< of tensor data in the files
+  std::uint64_t estimated_bytes = 0;  ///< of all values in memory, had they been held at once
+  std::size_t groups = 0;             ///< runs that were needed for the values
+  bool complete = true;               ///< false after an interruption; what was done is kept
+  std::vector<OutputCheck> checks;    ///< empty when not checked
+  std::vector<SkippedOutput> skipped;
+  std::vector<std::string> notes;  ///< for people: defaults that were chosen and the like
+
+  bool outputs_equal() const;
+};
+
+/// Fails with invalid_argument (options, inputs), not_found (model, library), malformed,
+/// unsupported (the library cannot run the model), write_failed and so on. After a cancel the
+/// result is a report that is not complete.
+Result<DumpReport> dump_model(const DumpOptions& options);
+
+}  // namespace opdrift::engine
