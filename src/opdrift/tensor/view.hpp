@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "opdrift/base/result.hpp"
@@ -33,25 +34,47 @@ struct View {
   bool contiguous() const;
 };
 
-/// The tensor as stored: shape and strides of its description. Fails with `data_mismatch` when the
-/// bytes do not cover the shape.
+/// The tensor as stored: shape and strides of its description. No dims: one element. Fails with
+/// `data_mismatch` when the bytes do not cover the shape, `bad_shape` for more than 2^62 elements
+/// or strides of another rank, `unsupported_dtype` when the element size is unknown.
 Result<View> stored_view(const Tensor& tensor);
+
+/// The bytes in row-major order under another shape; strides of the description are not looked at.
+/// Surplus bytes are left out. Fails with `data_mismatch` when the bytes do not cover the shape.
+Result<View> shaped_view(const Tensor& tensor, const Shape& shape);
 
 /// The first `count` elements as one flat axis (no shape known or needed).
 Result<View> flat_view(const Tensor& tensor, std::uint64_t count);
 
-/// A run of logically consecutive elements, `data` holding `count` elements of the view's dtype.
+/// True when the view is column-major without gaps and not also row-major: NumPy's F_CONTIGUOUS
+/// without C_CONTIGUOUS.
+bool column_major(const View& view);
+
+/// A run of logically consecutive elements, `data` holding `count` elements of the view's dtype,
+/// little-endian, densely packed and not necessarily aligned. Packed types (less than one byte)
+/// start at the first bit of `data`.
 struct Segment {
   std::uint64_t first = 0;
   std::uint64_t count = 0;
   const std::byte* data = nullptr;
 };
 
+struct TilePlan;
+
 /// Reads a view a cache-sized tile at a time. Every element is delivered exactly once; segments of
 /// one tile need not be adjacent (a tile of a blocked layout covers a few rows of several
-/// channels). Which elements form a tile depends on the view alone, never on threads.
+/// channels). Which elements form a tile depends on the axes of the view alone, never on threads
+/// or dtype width.
+///
+/// A tile is a box of at most 16,384 elements. For contiguous views it is one segment of exactly
+/// that many. Else its sides are chosen so that both the stored and the logical order come in runs:
+/// 512 columns of one channel block for NC1HWC0 seen as NCHW, 32 rows or more of a FRACTAL_NZ
+/// panel; tiles follow each other in stored order.
+///
+/// A copy shares the plan and has its own scratch memory; one thread at a time per copy.
 class TileReader {
  public:
+  /// The view's bytes must outlive the reader. Its dtype must have a known element size.
   explicit TileReader(const View& view);
   std::uint64_t tile_count() const { return tile_count_; }
   /// Segments of tile `index`, valid until the next call. Contiguous views point into the tensor's
@@ -59,14 +82,23 @@ class TileReader {
   const std::vector<Segment>& read(std::uint64_t index);
 
  private:
-  const View* view_;
+  void read_in_place(std::uint64_t index);
+  void read_packed(std::uint64_t index);
+  void read_box(std::uint64_t index);
+
+  std::shared_ptr<const TilePlan> plan_;
   std::uint64_t tile_count_ = 0;
   std::vector<Segment> segments_;
   std::vector<std::byte> scratch_;
 };
 
 /// Copies logical elements [first, first + count) into `out` (dtype as stored, densely packed).
-/// `count * element size` bytes must fit. Byte-swaps big-endian data.
+/// `count * element size` bytes must fit. Byte-swaps big-endian data. Unused bits behind the last
+/// element of a packed type are zero.
 void gather(const View& view, std::uint64_t first, std::uint64_t count, std::byte* out);
+
+/// The view as a contiguous tensor of its own, in row-major order, shape and format of the
+/// description replaced. Fails with `limit` beyond 16 GiB.
+Result<Tensor> materialise(const View& view, Format format);
 
 }  // namespace opdrift::tensor
