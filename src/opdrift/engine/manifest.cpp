@@ -28,9 +28,11 @@ Json values_of(const tensor::Tensor& tensor, std::uint64_t count) {
   const tensor::DTypeInfo& info = tensor::info(tensor.desc.dtype);
   ByteCursor wide(tensor.bytes.span);
   for (std::uint64_t i = 0; i < count; ++i) {
+    // A double does not hold every 64-bit integer.
     if (tensor.desc.dtype == tensor::DType::i64) {
-      // A double does not hold every 64-bit integer.
       values.push_back(static_cast<std::int64_t>(wide.u64("element").value_or(0U)));
+    } else if (tensor.desc.dtype == tensor::DType::u64) {
+      values.push_back(wide.u64("element").value_or(0U));
     } else if (info.kind == tensor::DTypeKind::floating) {
       values.push_back(tensor::decode_one(tensor.desc.dtype, data, i));
     } else {
