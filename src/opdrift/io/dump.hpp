@@ -28,6 +28,7 @@ struct FileTensor {
   Bytes bytes;                            ///< ready bytes of mapped formats
   std::function<Result<Bytes>()> loader;  ///< for packed formats; used when set
   std::optional<Error> problem;  ///< why it cannot be decoded; the bytes may still be there
+  std::vector<std::pair<std::string, std::string>> attributes;  ///< of this tensor, name and value
 };
 
 /// Brings in the bytes of a tensor. Costs nothing for mapped formats.

@@ -25,7 +25,7 @@ struct KindRow {
   DType dtype;
 };
 
-constexpr std::array<KindRow, 16> kKinds = {{
+constexpr std::array<KindRow, 15> kKinds = {{
     {'f', 2, DType::f16},
     {'f', 4, DType::f32},
     {'f', 8, DType::f64},
@@ -41,7 +41,6 @@ constexpr std::array<KindRow, 16> kKinds = {{
     {'?', 1, DType::boolean},
     {'c', 8, DType::c64},
     {'c', 16, DType::c128},
-    {'c', 4, DType::c32},
 }};
 
 std::string_view kind_name(char kind) {

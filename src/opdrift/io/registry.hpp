@@ -19,12 +19,14 @@ struct Reader {
   /// Reads the header; maps the rest.
   Result<FileDump> (*open)(const std::string& path);
   std::string_view example;  ///< a command line for the help text
+  bool has_magic = false;    ///< the bytes decide, whatever the name says
 };
 
 /// All readers, most specific first.
 std::span<const Reader> readers();
 
-/// The reader for a file: by content first, then by name. The first row whose probe takes it.
+/// The reader for a file: rows with a magic number by content alone, then all rows by content and
+/// name, the first whose probe takes it; last, names of Ascend dumps, whose bytes have no mark.
 /// Fails with not_found, permission, wrong_kind, or unsupported when no reader takes it.
 Result<const Reader*> find_reader(const std::string& path);
 
