@@ -1,0 +1,114 @@
+#include "opdrift/pipeline/align_pair.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "opdrift/tensor/layout.hpp"
+
+namespace opdrift::pipeline {
+
+namespace {
+
+using tensor::Format;
+using tensor::Shape;
+using tensor::Tensor;
+using tensor::View;
+
+/// Logical formats a blocked format unfolds to, most likely first.
+std::vector<Format> unfolded_formats(Format format) {
+  switch (format) {
+    case Format::nc1hwc0: return {Format::nchw, Format::nhwc, Format::hwcn};
+    case Format::fractal_z: return {Format::nchw, Format::hwcn};
+    case Format::fractal_nz: return {Format::nd};
+    case Format::ndc1hwc0: return {Format::ncdhw};
+    default: return {};
+  }
+}
+
+bool is_blocked(const Tensor& tensor) {
+  return !unfolded_formats(tensor.desc.format).empty();
+}
+
+Shape without_ones(const Shape& shape) {
+  Shape kept;
+  std::copy_if(shape.begin(), shape.end(), std::back_inserter(kept),
+               [](std::uint64_t extent) { return extent != 1; });
+  return kept;
+}
+
+/// The first unfolding of `tensor` that, cut to `wanted`, has exactly that shape.
+std::optional<View> unfold_to(const Tensor& tensor, const Shape& wanted) {
+  for (const Format format : unfolded_formats(tensor.desc.format)) {
+    auto view = tensor::convert_layout(tensor, format, wanted);
+    if (!view) {
+      continue;
+    }
+    auto cut = tensor::crop(*view, wanted);
+    if (cut) {
+      return std::move(*cut);
+    }
+  }
+  return std::nullopt;
+}
+
+/// Permutation of a plain 4-d tensor when both formats are known and differ.
+std::optional<View> permute_to(const Tensor& tensor, Format wanted) {
+  if (tensor.desc.format == wanted || tensor.desc.shape.size() != 4 ||
+      !tensor::conversion_exists(tensor.desc.format, wanted)) {
+    return std::nullopt;
+  }
+  auto view = tensor::convert_layout(tensor, wanted, {});
+  return view ? std::optional<View>(std::move(*view)) : std::nullopt;
+}
+
+Result<View> own_view(const Tensor& tensor) {
+  if (is_blocked(tensor) && !tensor.desc.original_shape.empty()) {
+    if (auto view = unfold_to(tensor, tensor.desc.original_shape)) {
+      return std::move(*view);
+    }
+  }
+  return tensor::stored_view(tensor);
+}
+
+Error shapes_differ(const View& golden, const View& target) {
+  return Error{ErrorCode::mismatch, "shapes do not fit: golden [" +
+                                        tensor::to_string(golden.shape()) + "], target [" +
+                                        tensor::to_string(target.shape()) + "]"};
+}
+
+Result<AlignedPair> checked(View golden, View target) {
+  if (golden.count() != target.count() ||
+      without_ones(golden.shape()) != without_ones(target.shape())) {
+    return shapes_differ(golden, target);
+  }
+  return AlignedPair{std::move(golden), std::move(target)};
+}
+
+}  // namespace
+
+Result<AlignedPair> align_pair(const Tensor& golden, const Tensor& target) {
+  if (is_blocked(target) && !is_blocked(golden)) {
+    if (auto view = unfold_to(target, golden.desc.shape)) {
+      OPDRIFT_TRY(View golden_view, tensor::stored_view(golden));
+      return AlignedPair{std::move(golden_view), std::move(*view)};
+    }
+  }
+  if (is_blocked(golden) && !is_blocked(target)) {
+    if (auto view = unfold_to(golden, target.desc.shape)) {
+      OPDRIFT_TRY(View target_view, tensor::stored_view(target));
+      return AlignedPair{std::move(*view), std::move(target_view)};
+    }
+  }
+  OPDRIFT_TRY(View golden_view, own_view(golden));
+  OPDRIFT_TRY(View target_view, own_view(target));
+  if (golden_view.shape() != target_view.shape()) {
+    if (auto permuted = permute_to(target, golden.desc.format)) {
+      return checked(std::move(golden_view), std::move(*permuted));
+    }
+  }
+  return checked(std::move(golden_view), std::move(target_view));
+}
+
+}  // namespace opdrift::pipeline

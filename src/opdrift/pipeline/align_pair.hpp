@@ -1,0 +1,24 @@
+#pragma once
+
+#include "opdrift/base/result.hpp"
+#include "opdrift/tensor/view.hpp"
+
+namespace opdrift::pipeline {
+
+/// Two views with the same number of elements, to be compared position by position.
+struct AlignedPair {
+  tensor::View golden;
+  tensor::View target;
+};
+
+/// Brings two tensors into one logical order without a graph to tell the layout of the golden.
+///
+/// A side stored in a blocked device format (NC1HWC0, FRACTAL_NZ, FRACTAL_Z, NDC1HWC0) is unfolded
+/// towards the shape of the other side, trying NCHW before NHWC and HWCN; padding is cut. Two
+/// blocked sides are both unfolded to their original shapes. Plain sides are taken as stored, and
+/// permuted only when their formats say so.
+/// Fails with `mismatch` when the element counts cannot be made equal, and with what reading the
+/// stored shape failed with.
+Result<AlignedPair> align_pair(const tensor::Tensor& golden, const tensor::Tensor& target);
+
+}  // namespace opdrift::pipeline

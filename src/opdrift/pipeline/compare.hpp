@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "opdrift/base/parallel.hpp"
+#include "opdrift/base/result.hpp"
+#include "opdrift/verdict/gates.hpp"
+#include "opdrift/verdict/result.hpp"
+
+namespace opdrift::pipeline {
+
+/// Called from worker threads: tensors done, tensors in all, bytes read so far.
+using ProgressFunction = std::function<void(std::uint64_t, std::uint64_t, std::uint64_t)>;
+
+struct CompareOptions {
+  verdict::Gates gates;
+  std::vector<std::string> graphs;  ///< graph json files of the target; empty: pair by names
+  std::string only;                 ///< regular expression on operator names; "" for all
+  std::uint64_t first_order = 0;    ///< compare from this position in execution order on
+  std::uint64_t last_order = ~std::uint64_t{0};
+  bool kl_divergence = false;
+  std::uint64_t max_elements = 0;  ///< per tensor; 0 for all
+  std::size_t jobs = 0;            ///< 0: one per processor
+  const CancelFlag* cancel = nullptr;
+  ProgressFunction progress;
+};
+
+/// Compares two dumps of any kind by names. Whatever happens to single tensors, both sides end in
+/// the ledger of the result; after an interruption the result holds what was done.
+/// Fails only when a side cannot be read at all or an option makes no sense.
+Result<verdict::RunResult> compare_dumps(const std::string& target, const std::string& golden,
+                                         const CompareOptions& options);
+
+}  // namespace opdrift::pipeline
