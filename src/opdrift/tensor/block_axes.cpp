@@ -65,18 +65,21 @@ Parts parts_of(const BlockAxis& axis, std::uint64_t begin, std::uint64_t end) {
 class BoxCopy {
  public:
   BoxCopy(const BlockAxes& axes, const Box& box, const TargetStrides& target_strides,
-          const std::byte* source, std::byte* target, std::size_t element_bytes)
+          const std::byte* source, std::byte* target, std::size_t element_bytes,
+          std::int64_t ahead_bytes)
       : axes_(axes),
         box_(box),
         target_strides_(target_strides),
         source_(source),
         target_(target),
-        element_bytes_(element_bytes) {}
+        element_bytes_(element_bytes),
+        ahead_bytes_(ahead_bytes) {}
 
   void run(std::size_t axis, std::int64_t source, std::int64_t target, CopyNest& nest) const {
     if (axis == axes_.size) {
       const auto bytes = static_cast<std::int64_t>(element_bytes_);
-      strided_copy(source_ + source * bytes, target_ + target * bytes, element_bytes_, nest);
+      strided_copy(source_ + source * bytes, target_ + target * bytes, element_bytes_, nest,
+                   ahead_bytes_);
       return;
     }
     const BlockAxis& shape = axes_.axes[axis];
@@ -101,6 +104,7 @@ class BoxCopy {
   const std::byte* source_;
   std::byte* target_;
   std::size_t element_bytes_;
+  std::int64_t ahead_bytes_;
 };
 
 std::uint16_t swapped16(std::uint16_t bits) {
@@ -181,10 +185,21 @@ bool within_bytes(const View& view) {
 }
 
 void copy_box(const BlockAxes& axes, const Box& box, const TargetStrides& target_strides,
-              const std::byte* source, std::byte* target, std::size_t element_bytes) {
+              const std::byte* source, std::byte* target, std::size_t element_bytes,
+              std::int64_t ahead) {
   CopyNest nest;
   nest.size = 0;
-  BoxCopy(axes, box, target_strides, source, target, element_bytes).run(0, axes.offset, 0, nest);
+  const std::int64_t ahead_bytes = ahead * static_cast<std::int64_t>(element_bytes);
+  BoxCopy(axes, box, target_strides, source, target, element_bytes, ahead_bytes)
+      .run(0, axes.offset, 0, nest);
+}
+
+std::int64_t start_of(const BlockAxes& axes, const Box& box) {
+  std::int64_t position = axes.offset;
+  for (std::size_t i = 0; i < axes.size; ++i) {
+    position += axes.axes[i].position(box.begin[i]);
+  }
+  return position;
 }
 
 void swap_bytes(DType dtype, std::byte* data, std::uint64_t count) {

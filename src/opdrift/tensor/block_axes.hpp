@@ -58,9 +58,14 @@ struct Box {
 };
 
 /// Copies the elements of `box` to `target`, axis k advancing by `target_strides[k]` elements.
-/// `source` is element position 0 of the tensor.
+/// `source` is element position 0 of the tensor; `ahead` is the distance in elements to the box
+/// that will be copied next, 0 when none is known.
 void copy_box(const BlockAxes& axes, const Box& box, const TargetStrides& target_strides,
-              const std::byte* source, std::byte* target, std::size_t element_bytes);
+              const std::byte* source, std::byte* target, std::size_t element_bytes,
+              std::int64_t ahead = 0);
+
+/// Element position of the first element of a box.
+std::int64_t start_of(const BlockAxes& axes, const Box& box);
 
 /// Reverses the bytes of every component (half of a complex element, else the element) in place.
 void swap_bytes(DType dtype, std::byte* data, std::uint64_t count);

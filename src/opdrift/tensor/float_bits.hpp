@@ -12,7 +12,14 @@
 /// NaN stays NaN (quiet, upper payload bits kept), signed zeros keep their sign.
 namespace opdrift::tensor {
 
-/// Exact. Written without branches so that a loop over it becomes vector code.
+/// `condition ? yes : no` by masks: both sides are computed, so that a loop becomes vector code
+/// (compilers do not move float operations across a branch on their own).
+inline std::uint32_t choose(bool condition, std::uint32_t yes, std::uint32_t no) {
+  const std::uint32_t mask = 0U - static_cast<std::uint32_t>(condition);
+  return (yes & mask) | (no & ~mask);
+}
+
+/// Exact.
 inline float f16_to_f32(std::uint16_t bits) {
   const std::uint32_t sign = (std::uint32_t{bits} & 0x8000U) << 16;
   const std::uint32_t magnitude = std::uint32_t{bits} & 0x7fffU;
@@ -20,8 +27,8 @@ inline float f16_to_f32(std::uint16_t bits) {
   const std::uint32_t special = (magnitude << 13) | 0x7f800000U;
   const auto subnormal = std::bit_cast<std::uint32_t>(
       static_cast<float>(static_cast<std::int32_t>(magnitude)) * 0x1p-24F);
-  const std::uint32_t finite = magnitude < 0x400U ? subnormal : normal;
-  return std::bit_cast<float>(sign | (magnitude >= 0x7c00U ? special : finite));
+  const std::uint32_t finite = choose(magnitude < 0x400U, subnormal, normal);
+  return std::bit_cast<float>(sign | choose(magnitude >= 0x7c00U, special, finite));
 }
 
 inline float bf16_to_f32(std::uint16_t bits) {
@@ -38,9 +45,9 @@ inline std::uint16_t f32_to_f16(float value) {
   const std::uint32_t odd = (magnitude >> 13) & 1U;
   const std::uint32_t normal = (magnitude - (112U << 23) + 0xfffU + odd) >> 13;
   const std::uint32_t nan = 0x7e00U | ((magnitude >> 13) & 0x3ffU);
-  std::uint32_t result = magnitude < 0x38800000U ? subnormal : normal;
-  result = magnitude >= 0x47800000U ? 0x7c00U : result;
-  result = magnitude > 0x7f800000U ? nan : result;
+  std::uint32_t result = choose(magnitude < 0x38800000U, subnormal, normal);
+  result = choose(magnitude >= 0x47800000U, 0x7c00U, result);
+  result = choose(magnitude > 0x7f800000U, nan, result);
   return static_cast<std::uint16_t>(sign | result);
 }
 

@@ -33,16 +33,24 @@ struct Lanes<8> {
   using Vector = std::uint64_t __attribute__((vector_size(kVectorBytes)));
 };
 
-/// Where a copy runs, both sides in bytes.
+/// Where a copy runs.
 struct Places {
   const std::byte* source;
   std::byte* target;
+  std::int64_t ahead_bytes;
 
   Places moved(const CopyLoop& loop, std::int64_t index, std::int64_t element_bytes) const {
     return {source + index * loop.source_step * element_bytes,
-            target + index * loop.target_step * element_bytes};
+            target + index * loop.target_step * element_bytes, ahead_bytes};
   }
 };
+
+/// The place may lie outside the tensor, hence an address and not a pointer; fetching never faults.
+inline void fetch(const std::byte* place, std::int64_t ahead_bytes) {
+  const auto address =
+      reinterpret_cast<std::uintptr_t>(place) + static_cast<std::uintptr_t>(ahead_bytes);
+  __builtin_prefetch(reinterpret_cast<const void*>(address), 0, 3);
+}
 
 // Lane 2i comes from lane i (or i + half) of the first vector, lane 2i + 1 from the second.
 template <typename Vector, std::size_t... kLane>
@@ -62,14 +70,16 @@ Vector zip_high(Vector x, Vector y, std::index_sequence<kLane...>) {
 /// Every round deals the two halves of the rows like cards; log2(rows) rounds transpose.
 template <std::size_t kBytes>
 void transpose_square(const std::byte* source, std::ptrdiff_t source_pitch, std::byte* target,
-                      std::ptrdiff_t target_pitch) {
+                      std::ptrdiff_t target_pitch, std::int64_t ahead_bytes) {
   using Vector = typename Lanes<kBytes>::Vector;
   constexpr std::size_t kLanes = kVectorBytes / kBytes;
   constexpr auto kOrder = std::make_index_sequence<kLanes>();
   Vector rows[kLanes];
   Vector dealt[kLanes];
   for (std::size_t i = 0; i < kLanes; ++i) {
-    std::memcpy(&rows[i], source + static_cast<std::ptrdiff_t>(i) * source_pitch, kVectorBytes);
+    const std::byte* row = source + static_cast<std::ptrdiff_t>(i) * source_pitch;
+    std::memcpy(&rows[i], row, kVectorBytes);
+    fetch(row, ahead_bytes);
   }
   for (std::size_t round = 1; round < kLanes; round *= 2) {
     for (std::size_t i = 0; i < kLanes / 2; ++i) {
@@ -103,13 +113,18 @@ void transpose(const Places& at, const CopyLoop& run, const CopyLoop& across) {
       constexpr auto kSize = static_cast<std::int64_t>(kBytes);
       const std::ptrdiff_t source_pitch = across.source_step * kSize;
       const std::ptrdiff_t target_pitch = run.target_step * kSize;
-      // The last square of a row or column overlaps its neighbour instead of being cut.
-      for (std::uint64_t j = 0; j < across.count; j += kLanes) {
-        const auto y = static_cast<std::int64_t>(std::min(j, across.count - kLanes));
+      // Whole cache lines of the target are filled before the next row of squares begins. The last
+      // square of a row or column overlaps its neighbour instead of being cut.
+      constexpr std::uint64_t kLine = 4 * kLanes;
+      for (std::uint64_t line = 0; line < across.count; line += kLine) {
         for (std::uint64_t i = 0; i < run.count; i += kLanes) {
           const auto x = static_cast<std::int64_t>(std::min(i, run.count - kLanes));
-          transpose_square<kBytes>(at.source + y * source_pitch + x * kSize, source_pitch,
-                                   at.target + x * target_pitch + y * kSize, target_pitch);
+          for (std::uint64_t j = line; j < std::min(line + kLine, across.count); j += kLanes) {
+            const auto y = static_cast<std::int64_t>(std::min(j, across.count - kLanes));
+            transpose_square<kBytes>(at.source + y * source_pitch + x * kSize, source_pitch,
+                                     at.target + x * target_pitch + y * kSize, target_pitch,
+                                     at.ahead_bytes);
+          }
         }
       }
       return;
@@ -127,6 +142,9 @@ void copy_fixed_runs(Places at, std::uint64_t count, std::int64_t source_pitch,
                      std::int64_t target_pitch) {
   for (std::uint64_t i = 0; i < count; ++i) {
     std::memcpy(at.target, at.source, kRunBytes);
+    for (std::size_t line = 0; line < kRunBytes; line += 64) {
+      fetch(at.source + line, at.ahead_bytes);
+    }
     at.source += source_pitch;
     at.target += target_pitch;
   }
@@ -233,12 +251,12 @@ void run_nest(const Places& at, CopyNest& nest) {
 }  // namespace
 
 void strided_copy(const std::byte* source, std::byte* target, std::size_t element_bytes,
-                  const CopyNest& loops) {
+                  const CopyNest& loops, std::int64_t ahead_bytes) {
   CopyNest nest;
   nest.size = loops.size;
   std::copy_n(loops.loops.begin(), loops.size, nest.loops.begin());
   arrange(nest);
-  const Places at = {source, target};
+  const Places at = {source, target, ahead_bytes};
   switch (element_bytes) {
     case 1: return run_nest<1>(at, nest);
     case 2: return run_nest<2>(at, nest);

@@ -32,7 +32,11 @@ struct CopyNest {
 /// kernels: runs contiguous on both sides are copied whole; a run contiguous in the source against
 /// another contiguous in the target is transposed in blocks of 16 bytes a side; the rest goes
 /// element by element.
+///
+/// `ahead_bytes` says how far behind each byte its counterpart in the next copy lies; that place is
+/// fetched into the cache on the way (0: nothing is known of a next copy). The many short pieces of
+/// a tile start anew in each tile, too late for the processor to foresee them.
 void strided_copy(const std::byte* source, std::byte* target, std::size_t element_bytes,
-                  const CopyNest& nest);
+                  const CopyNest& nest, std::int64_t ahead_bytes);
 
 }  // namespace opdrift::tensor

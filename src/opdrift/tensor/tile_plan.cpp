@@ -30,7 +30,8 @@ class SideChooser {
   void choose() {
     const std::size_t run = run_axis();
     if (run <= last_) {
-      grow(run, run == last_ ? kBoxTile : kShortRun);
+      const std::uint64_t block = plan_.axes.axes[run].inner;
+      grow(run, run == last_ ? block : std::min(block, kShortRun));
     }
     if (run != last_) {
       grow(last_, kBoxTile);
@@ -113,6 +114,14 @@ void range_along(const BlockAxis& axis, std::uint64_t side, std::uint64_t tile,
   end = std::min({begin + side, block + axis.inner, axis.extent});
 }
 
+/// How far the source moves from one tile to the next along an axis.
+std::int64_t advance(const BlockAxis& axis, std::uint64_t side) {
+  const std::uint64_t blocks = side / axis.inner;
+  return blocks > 0 && !axis.plain()
+             ? std::abs(axis.outer_stride) * static_cast<std::int64_t>(blocks)
+             : std::abs(axis.inner_stride) * static_cast<std::int64_t>(side);
+}
+
 void plan_boxes(TilePlan& plan) {
   SideChooser(plan).choose();
   plan.tiles = 1;
@@ -123,7 +132,7 @@ void plan_boxes(TilePlan& plan) {
   auto* order = plan.fast_to_slow.data();
   std::iota(order, order + plan.axes.size, std::uint8_t{0});
   std::stable_sort(order, order + plan.axes.size, [&](std::uint8_t x, std::uint8_t y) {
-    return smallest_stride(plan.axes.axes[x]) < smallest_stride(plan.axes.axes[y]);
+    return advance(plan.axes.axes[x], plan.tile[x]) < advance(plan.axes.axes[y], plan.tile[y]);
   });
 }
 

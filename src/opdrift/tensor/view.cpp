@@ -295,8 +295,10 @@ void TileReader::read_box(std::uint64_t index) {
   if (scratch_.size() < elements * element_bytes) {
     scratch_.resize(static_cast<std::size_t>(elements) * element_bytes);
   }
-  copy_box(axes, box, strides, plan_->view.tensor.bytes.span.data(), scratch_.data(),
-           element_bytes);
+  const std::int64_t ahead =
+      index + 1 < tile_count_ ? start_of(axes, plan_->box_of(index + 1)) - start_of(axes, box) : 0;
+  copy_box(axes, box, strides, plan_->view.tensor.bytes.span.data(), scratch_.data(), element_bytes,
+           ahead);
   if (desc.big_endian) {
     swap_bytes(desc.dtype, scratch_.data(), elements);
   }
