@@ -1,0 +1,347 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "opdrift/replay/kinds/kinds.hpp"
+
+// Resize and Upsample. Each axis is resampled on its own:
+//   y[i] = sum over taps of weight(i, tap) * x[tap(i)]
+// Coordinates of nearest neighbours are computed in single precision as engines do, because a tie
+// decided the other way would be a different element.
+
+namespace opdrift::replay {
+
+namespace {
+
+/// Up to four source elements of one output index.
+struct AxisTaps {
+  std::array<std::size_t, 4> at{};
+  std::array<double, 4> weight{};
+  std::size_t count = 0;
+  bool outside = false;  ///< tf_crop_and_resize: the extrapolation value stands here
+};
+
+struct Options {
+  std::string mode;
+  std::string coordinates;
+  std::string nearest;
+  double cubic = -0.75;
+  double extrapolation = 0.0;
+  bool exclude_outside = false;
+};
+
+struct AxisPlan {
+  std::uint64_t input = 0;
+  std::uint64_t output = 0;
+  double scale = 1.0;
+  double roi_start = 0.0;
+  double roi_end = 1.0;
+};
+
+template <typename Real>
+Real source_coordinate(const Options& options, const AxisPlan& plan, Real at) {
+  const auto input = static_cast<Real>(plan.input);
+  const auto output = static_cast<Real>(plan.output);
+  const auto scale = static_cast<Real>(plan.scale);
+  const auto half = static_cast<Real>(0.5);
+  const std::string& kind = options.coordinates;
+  if (kind == "asymmetric") {
+    return at / scale;
+  }
+  if (kind == "align_corners") {
+    return plan.output == 1 ? Real{0} : at * (input - 1) / (output - 1);
+  }
+  if (kind == "pytorch_half_pixel") {
+    return plan.output > 1 ? (at + half) / scale - half : Real{0};
+  }
+  if (kind == "tf_half_pixel_for_nn") {
+    return (at + half) / scale;
+  }
+  if (kind == "tf_crop_and_resize") {
+    const auto first = static_cast<Real>(plan.roi_start) * (input - 1);
+    const auto last = static_cast<Real>(plan.roi_end) * (input - 1);
+    return plan.output > 1 ? first + at * (last - first) / (output - 1) : (first + last) * half;
+  }
+  if (kind == "half_pixel_symmetric") {
+    const Real adjustment = output / (scale * input);
+    const Real centre = input * half;
+    return centre * (1 - adjustment) + (at + half) / scale - half;
+  }
+  return (at + half) / scale - half;
+}
+
+bool known_coordinates(const std::string& kind) {
+  constexpr std::array<std::string_view, 7> kKinds = {
+      "half_pixel",           "asymmetric",         "align_corners",       "pytorch_half_pixel",
+      "tf_half_pixel_for_nn", "tf_crop_and_resize", "half_pixel_symmetric"};
+  return std::find(kKinds.begin(), kKinds.end(), kind) != kKinds.end();
+}
+
+std::size_t clamp_index(double at, std::uint64_t extent) {
+  return static_cast<std::size_t>(std::clamp(at, 0.0, static_cast<double>(extent - 1)));
+}
+
+AxisTaps nearest_tap(const Options& options, const AxisPlan& plan, std::uint64_t at) {
+  const float x = source_coordinate<float>(options, plan, static_cast<float>(at));
+  float rounded = std::ceil(x - 0.5F);  // round_prefer_floor
+  if (options.nearest == "floor") {
+    rounded = std::floor(x);
+  } else if (options.nearest == "ceil") {
+    rounded = std::ceil(x);
+  } else if (options.nearest == "round_prefer_ceil") {
+    rounded = std::floor(x + 0.5F);
+  } else if (options.nearest == "simple" && plan.scale < 1.0) {
+    rounded = std::ceil(x);
+  } else if (options.nearest == "simple") {
+    rounded = std::floor(x);
+  }
+  AxisTaps taps;
+  taps.count = 1;
+  taps.at[0] = clamp_index(static_cast<double>(rounded), plan.input);
+  taps.weight[0] = 1.0;
+  return taps;
+}
+
+AxisTaps linear_taps(double x, std::uint64_t extent) {
+  const double inside = std::clamp(x, 0.0, static_cast<double>(extent - 1));
+  AxisTaps taps;
+  taps.count = 2;
+  taps.at[0] = clamp_index(std::floor(inside), extent);
+  taps.at[1] = std::min<std::size_t>(taps.at[0] + 1, extent - 1);
+  taps.weight[1] = inside - std::floor(inside);
+  taps.weight[0] = 1.0 - taps.weight[1];
+  return taps;
+}
+
+double cubic_weight(double distance, double a) {
+  const double d = std::abs(distance);
+  if (d <= 1.0) {
+    return ((a + 2.0) * d - (a + 3.0)) * d * d + 1.0;
+  }
+  return d < 2.0 ? ((a * d - 5.0 * a) * d + 8.0 * a) * d - 4.0 * a : 0.0;
+}
+
+AxisTaps cubic_taps(const Options& options, double x, std::uint64_t extent) {
+  AxisTaps taps;
+  taps.count = 4;
+  const double base = std::floor(x);
+  double sum = 0.0;
+  for (std::size_t k = 0; k < 4; ++k) {
+    const double at = base - 1.0 + static_cast<double>(k);
+    const bool outside = at < 0.0 || at > static_cast<double>(extent - 1);
+    taps.at[k] = clamp_index(at, extent);
+    taps.weight[k] = outside && options.exclude_outside ? 0.0 : cubic_weight(x - at, options.cubic);
+    sum += taps.weight[k];
+  }
+  for (double& weight : taps.weight) {
+    weight /= options.exclude_outside ? sum : 1.0;
+  }
+  return taps;
+}
+
+AxisTaps taps_of(const Options& options, const AxisPlan& plan, std::uint64_t at) {
+  const double x = source_coordinate<double>(options, plan, static_cast<double>(at));
+  AxisTaps taps = options.mode == "nearest" ? nearest_tap(options, plan, at)
+                  : options.mode == "cubic" ? cubic_taps(options, x, plan.input)
+                                            : linear_taps(x, plan.input);
+  taps.outside = options.coordinates == "tf_crop_and_resize" &&
+                 (x < 0.0 || x > static_cast<double>(plan.input - 1));
+  return taps;
+}
+
+Result<Array> resample_axis(const Call& call, const Array& x, std::size_t axis,
+                            const AxisPlan& plan, const Options& options) {
+  tensor::Shape shape = x.shape;
+  shape[axis] = plan.output;
+  OPDRIFT_TRY(Array y, call.make(shape, x.dtype));
+  const AxisSplit split = split_at(x.shape, axis);
+  std::vector<AxisTaps> taps;
+  for (std::uint64_t at = 0; at < plan.output; ++at) {
+    taps.push_back(taps_of(options, plan, at));
+  }
+  for (std::size_t outer = 0; outer < split.outer; ++outer) {
+    for (std::size_t at = 0; at < plan.output; ++at) {
+      double* out = y.values.data() + (outer * plan.output + at) * split.inner;
+      const AxisTaps& tap = taps[at];
+      for (std::size_t k = 0; k < tap.count && !tap.outside; ++k) {
+        const double* from = x.values.data() + (outer * split.extent + tap.at[k]) * split.inner;
+        // An infinity under a weight of zero must not become a NaN.
+        for (std::size_t i = 0; i < split.inner && tap.weight[k] != 0.0; ++i) {
+          out[i] += tap.weight[k] * from[i];
+        }
+      }
+      if (tap.outside) {
+        std::fill_n(out, split.inner, options.extrapolation);
+      }
+    }
+  }
+  return y;
+}
+
+/// Inputs of Resize, whose order changed with opset 11.
+struct Wanted {
+  std::vector<double> scales;
+  std::vector<std::int64_t> sizes;
+  std::vector<double> roi;
+};
+
+Result<Wanted> wanted_sizes(const Call& call) {
+  Wanted wanted;
+  const std::string& type = call.op.type;
+  const bool ascend = type != "Resize" && type != "Upsample";
+  const bool old = type == "Upsample" || call.opset() < 11;
+  if (ascend) {
+    OPDRIFT_TRY(const auto sizes, call.integers_or_input({"size", "sizes", "output_size"}, 1));
+    wanted.sizes = sizes.value_or(std::vector<std::int64_t>{});
+    wanted.scales = call.reals({"scale_factor", "scales"}).value_or(std::vector<double>{});
+    return wanted;
+  }
+  const Array* scales = call.input(old ? 1 : 2);
+  wanted.scales = scales != nullptr && scales->size() > 0
+                      ? scales->values
+                      : call.reals({"scales"}).value_or(std::vector<double>{});
+  if (!old && call.input(1) != nullptr) {
+    wanted.roi = call.input(1)->values;
+  }
+  if (!old && call.input(3) != nullptr && call.input(3)->size() > 0) {
+    OPDRIFT_TRY(wanted.sizes, integers_of(*call.input(3)));
+  }
+  return wanted;
+}
+
+Result<Options> options_of(const Call& call) {
+  Options options;
+  const std::string& type = call.op.type;
+  options.mode =
+      call.text({"mode"}, type.find("Bilinear") != std::string::npos ? "linear" : "nearest");
+  if (options.mode == "bilinear" || options.mode == "trilinear") {
+    options.mode = "linear";
+  } else if (options.mode == "bicubic") {
+    options.mode = "cubic";
+  }
+  const bool old = type == "Upsample" || (type == "Resize" && call.opset() < 11);
+  const bool align = call.integer({"align_corners"}, 0) != 0;
+  const bool half = call.integer({"half_pixel_centers"}, 0) != 0;
+  const bool ascend = type.rfind("Resize", 0) == 0 && type != "Resize";
+  const bool aten = type == "interpolate" || type.rfind("upsample", 0) == 0;
+  const char* fallback =
+      old || (ascend && !half) || (aten && options.mode == "nearest") ? "asymmetric" : "half_pixel";
+  options.coordinates =
+      call.text({"coordinate_transformation_mode"}, align ? "align_corners" : fallback);
+  const bool floors = (ascend && !half) || aten;
+  options.nearest = call.text({"nearest_mode"}, old      ? "simple"
+                                                : floors ? "floor"
+                                                         : "round_prefer_floor");
+  options.cubic = call.real({"cubic_coeff_a"}, -0.75);
+  options.extrapolation = call.real({"extrapolation_value"}, 0.0);
+  options.exclude_outside = call.integer({"exclude_outside"}, 0) != 0;
+  if (options.mode != "nearest" && options.mode != "linear" && options.mode != "cubic") {
+    return call.not_modelled("mode " + options.mode);
+  }
+  if (!known_coordinates(options.coordinates)) {
+    return call.not_modelled("coordinates " + options.coordinates);
+  }
+  if (call.integer({"antialias"}, 0) != 0) {
+    return call.not_modelled("antialiasing");
+  }
+  return options;
+}
+
+// keep_aspect_ratio_policy: one scale for all axes, the smaller or the larger one.
+void keep_aspect(const Call& call, const Array& x, const std::vector<std::size_t>& axes,
+                 std::vector<AxisPlan>& plans) {
+  const std::string policy = call.text({"keep_aspect_ratio_policy"}, "stretch");
+  if (policy == "stretch" || plans.empty()) {
+    return;
+  }
+  double scale = plans.front().scale;
+  for (const AxisPlan& plan : plans) {
+    scale = policy == "not_larger" ? std::min(scale, plan.scale) : std::max(scale, plan.scale);
+  }
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    plans[i].scale = scale;
+    plans[i].output =
+        static_cast<std::uint64_t>(std::floor(scale * static_cast<double>(x.shape[axes[i]]) + 0.5));
+  }
+}
+
+Result<std::vector<AxisPlan>> plans_of(const Call& call, const Array& x, const Wanted& wanted,
+                                       const std::vector<std::size_t>& axes) {
+  const bool by_size = !wanted.sizes.empty();
+  if (wanted.sizes.size() != (by_size ? axes.size() : 0) ||
+      (!by_size && wanted.scales.size() != axes.size())) {
+    return call.not_modelled("sizes or scales do not fit the axes");
+  }
+  std::vector<AxisPlan> plans;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    AxisPlan plan;
+    plan.input = x.shape[axes[i]];
+    const auto extent = static_cast<double>(plan.input);
+    const double scale = by_size ? static_cast<double>(wanted.sizes[i]) / extent : wanted.scales[i];
+    const double output =
+        by_size ? static_cast<double>(wanted.sizes[i]) : std::floor(extent * wanted.scales[i]);
+    if (!(scale > 0.0) || !(output >= 1.0) || !(output <= 1e9) || plan.input == 0) {
+      return call.not_modelled("an output extent is out of range");
+    }
+    plan.scale = scale;
+    plan.output = static_cast<std::uint64_t>(output);
+    if (wanted.roi.size() == 2 * axes.size()) {
+      plan.roi_start = wanted.roi[i];
+      plan.roi_end = wanted.roi[axes.size() + i];
+    }
+    plans.push_back(plan);
+  }
+  if (by_size) {
+    keep_aspect(call, x, axes, plans);
+  }
+  return plans;
+}
+
+Result<std::vector<std::size_t>> axes_of(const Call& call, const Array& x, const Wanted& wanted) {
+  if (const auto listed = call.integers({"axes"}); listed && call.op.type == "Resize") {
+    std::vector<std::size_t> axes;
+    for (const std::int64_t axis : *listed) {
+      OPDRIFT_TRY(const std::size_t index, normal_axis(axis, x.rank()));
+      axes.push_back(index);
+    }
+    return axes;
+  }
+  // Sizes for fewer axes than there are belong to the last ones (Ascend, ATen).
+  const std::size_t given = wanted.sizes.empty() ? wanted.scales.size() : wanted.sizes.size();
+  if (given > x.rank()) {
+    return call.not_modelled("more sizes than axes");
+  }
+  std::vector<std::size_t> axes(given);
+  std::iota(axes.begin(), axes.end(), x.rank() - given);
+  return axes;
+}
+
+}  // namespace
+
+Result<Outputs> resize(const Call& call) {
+  OPDRIFT_TRY(const Array* x, call.need(0, "X"));
+  OPDRIFT_TRY(const Options options, options_of(call));
+  OPDRIFT_TRY(const Wanted wanted, wanted_sizes(call));
+  OPDRIFT_TRY(const auto axes, axes_of(call, *x, wanted));
+  OPDRIFT_TRY(const auto plans, plans_of(call, *x, wanted, axes));
+  Array y = *x;
+  // Shrinking first keeps the arrays between the axes small.
+  std::vector<std::size_t> order(axes.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t one, std::size_t other) {
+    return plans[one].scale < plans[other].scale;
+  });
+  for (const std::size_t i : order) {
+    const bool same = plans[i].output == plans[i].input && plans[i].scale == 1.0 &&
+                      options.coordinates != "tf_crop_and_resize";
+    if (!same) {
+      OPDRIFT_TRY(y, resample_axis(call, y, axes[i], plans[i], options));
+    }
+  }
+  Outputs outputs;
+  outputs.push_back(std::move(y));
+  return outputs;
+}
+
+}  // namespace opdrift::replay
