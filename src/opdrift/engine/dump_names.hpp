@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-/// File names of framework dumps (docs/formats/dump-folder.md):
+/// File names of framework dumps (docs/formats/opdrift-dump.md):
 ///
 ///   file    = stem '.' output index '.' time '.npy'
 ///   stem    = node name, '.' and '/' replaced by '_'; where that is taken by an earlier node,
