@@ -1,0 +1,141 @@
+#include <map>
+#include <string>
+#include <vector>
+
+#include "opdrift/base/text.hpp"
+#include "opdrift/cli/commands.hpp"
+#include "opdrift/cli/console.hpp"
+#include "opdrift/cli/options.hpp"
+#include "opdrift/cli/version.hpp"
+#include "opdrift/engine/dump.hpp"
+
+namespace opdrift::cli {
+
+namespace {
+
+constexpr const char* kFooter =
+    "Examples:\n"
+    "  opdrift dump model.onnx -o golden/\n"
+    "  opdrift dump model.onnx --input x=image.npy -o golden/\n"
+    "  opdrift dump model.onnx --precision fp16 --optimize extended -o target/\n"
+    "  opdrift dump model.onnx --dim batch=4 --seed 7 -o golden/\n"
+    "\nInputs that are not given are made from --seed, the same on every machine. The folder "
+    "holds\n"
+    "one npy file per tensor and manifest.json.\n";
+
+struct Options {
+  std::vector<std::string> inputs;
+  std::vector<std::string> dims;
+  std::string optimize = "none";
+  std::string precision = "fp32";
+  double memory_mb = 1024;
+};
+
+void add_options(CLI::App& app, engine::DumpOptions& dump, Options& options) {
+  app.footer(kFooter);
+  app.add_option("MODEL", dump.model, "ONNX model")->required();
+  app.add_option("-o,--output", dump.output_folder, "folder for the dump, made if missing")
+      ->required();
+  app.add_option("-i,--input", options.inputs, "NAME=FILE, or FILE for a single input; repeatable");
+  app.add_option("--dim", options.dims, "NAME=N for an open extent; repeatable");
+  app.add_option("--seed", dump.inputs.seed, "seed of made-up inputs", true);
+  app.add_option("--optimize", options.optimize, "graph optimisation: none, basic, extended, all",
+                 true);
+  app.add_option("--precision", options.precision,
+                 "round values between operators: fp32, fp16, bf16", true);
+  app.add_option("--provider", dump.provider, "execution provider: cpu, cuda, cann ...", true);
+  app.add_option("--only", dump.only, "only operators or values whose name matches");
+  app.add_option("--onnxruntime", dump.library, "path of libonnxruntime.so");
+  app.add_option("--threads", dump.threads, "threads of the run; 0: the library decides", true);
+  app.add_option("--memory", options.memory_mb, "MB of values held at a time", true)
+      ->check(CLI::Range(1.0, 1e9));
+  app.add_flag("--overwrite", dump.overwrite, "replace an older dump in the folder");
+  app.add_flag("!--no-check", dump.check_outputs,
+               "do not compare the final outputs with those of a plain run");
+}
+
+Status fill(engine::DumpOptions& dump, const Options& options) {
+  for (const std::string& input : options.inputs) {
+    const std::size_t cut = input.find('=');
+    dump.inputs.files.push_back(
+        cut == std::string::npos ? engine::InputFile{"", input}
+                                 : engine::InputFile{input.substr(0, cut), input.substr(cut + 1)});
+  }
+  for (const std::string& dim : options.dims) {
+    const std::size_t cut = dim.rfind('=');
+    const auto extent =
+        cut == std::string::npos ? std::nullopt : parse_u64(std::string_view(dim).substr(cut + 1));
+    if (!extent) {
+      return Error{ErrorCode::invalid_argument, "--dim '" + dim + "': expected NAME=NUMBER"};
+    }
+    dump.inputs.dims[dim.substr(0, cut)] = *extent;
+  }
+  const auto optimization = engine::optimization_by_name(options.optimize);
+  if (!optimization) {
+    return Error{ErrorCode::invalid_argument,
+                 "--optimize '" + options.optimize + "': expected none, basic, extended or all"};
+  }
+  const auto precision = engine::precision_by_name(options.precision);
+  if (!precision) {
+    return Error{ErrorCode::invalid_argument,
+                 "--precision '" + options.precision + "': expected fp32, fp16 or bf16"};
+  }
+  dump.optimization = *optimization;
+  dump.precision = *precision;
+  dump.memory_budget = static_cast<std::uint64_t>(options.memory_mb * 1e6);
+  dump.opdrift_version = kVersion;
+  dump.cancel = &interrupt_flag();
+  return Unit{};
+}
+
+std::string summary_of(const engine::DumpReport& report) {
+  std::string text = report.complete ? "dumped  " : "interrupted after  ";
+  text += std::to_string(report.operators) + " operators, " + std::to_string(report.files) +
+          " tensors, " + human_bytes(report.bytes) + " in " + std::to_string(report.groups) +
+          " run(s), ONNX Runtime " + report.library_version + "\n";
+  std::map<std::string, std::size_t> reasons;
+  for (const engine::SkippedOutput& skipped : report.skipped) {
+    ++reasons[skipped.reason];
+  }
+  for (const auto& [reason, count] : reasons) {
+    text += "left out " + std::to_string(count) + ": " + printable(reason) + "\n";
+  }
+  for (const std::string& note : report.notes) {
+    text += "note    " + printable(note) + "\n";
+  }
+  if (!report.checks.empty() && !report.outputs_equal()) {
+    text += "note    making all tensors visible changed the final outputs (see manifest.json)\n";
+  }
+  return text + "wrote   " + printable(report.manifest) + "\n";
+}
+
+}  // namespace
+
+int run_dump(std::span<const std::string> arguments) {
+  CLI::App app("Runs an ONNX model in ONNX Runtime and writes every operator's tensors.",
+               "opdrift dump");
+  engine::DumpOptions dump;
+  Options options;
+  add_options(app, dump, options);
+  if (const auto code = parse_arguments(app, arguments)) {
+    return *code;
+  }
+  if (const Status filled = fill(dump, options); !filled) {
+    return report_error(filled.error());
+  }
+  Result<engine::DumpReport> report = Error{};
+  {
+    Progress progress("dumping", true);
+    dump.progress = [&](const engine::DumpProgress& state) {
+      progress.update(state.done, state.total, state.bytes);
+    };
+    report = engine::dump_model(dump);
+  }
+  if (!report) {
+    return report_error(report.error());
+  }
+  const bool written = write_output(summary_of(*report));
+  return written && report->complete ? kExitSame : kExitTrouble;
+}
+
+}  // namespace opdrift::cli
