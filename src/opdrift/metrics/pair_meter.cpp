@@ -17,6 +17,11 @@ using kernels::kBlock;
 using kernels::kGrain;
 using tensor::DType;
 
+// Float kernels find the largest errors within 2^-24 and 2^-22. A larger one is looked for only
+// when it may exceed the known one by more, so that ties do not cost a second look per block.
+constexpr double kAbsSlack = 0x1p-24;
+constexpr double kScaledSlack = 0x1p-20;
+
 template <typename T>
 GoldenClass golden_class(T value) {
   if (std::isnan(value)) {
@@ -387,23 +392,23 @@ void PairMeter::point_at_worst(const Pairs<T>& pairs, const BlockTotals& totals,
     worst = {value, pairs.index_of(i), static_cast<double>(pairs.golden[i]),
              static_cast<double>(pairs.target[i])};
   };
-  if (result_.max_abs.index == kNoIndex || totals.max_abs_d > result_.max_abs.value) {
+  const auto look_again = [](const Worst& known, double found, double slack) {
+    return known.index == kNoIndex || found > known.value * (1.0 + slack);
+  };
+  if (look_again(result_.max_abs, totals.max_abs_d, kAbsSlack)) {
     for (std::size_t i = 0; i < pairs.count; ++i) {
       const double size =
           std::abs(static_cast<double>(pairs.target[i]) - static_cast<double>(pairs.golden[i]));
-      if (size == totals.max_abs_d) {
+      if (result_.max_abs.index == kNoIndex || size > result_.max_abs.value) {
         note(result_.max_abs, size, i);
-        break;
       }
     }
   }
-  // The float kernels find the maximum within 2^-22; a tie must not cost a second look per block.
-  const Worst& known = result_.max_scaled;
-  if (known.index == kNoIndex || totals.max_scaled > known.value * (1.0 + 0x1p-20)) {
+  if (look_again(result_.max_scaled, totals.max_scaled, kScaledSlack)) {
     for (std::size_t i = 0; i < pairs.count; ++i) {
       const double value = kernels::scaled_error(static_cast<double>(pairs.golden[i]),
                                                  static_cast<double>(pairs.target[i]), scale);
-      if (known.index == kNoIndex || value > known.value) {
+      if (result_.max_scaled.index == kNoIndex || value > result_.max_scaled.value) {
         note(result_.max_scaled, value, i);
       }
     }

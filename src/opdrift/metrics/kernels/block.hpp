@@ -31,9 +31,9 @@ struct BlockTotals {
   double sum_d = 0.0;
   double sum_abs_d = 0.0;
   double sum_d2 = 0.0;
-  double max_abs_d = 0.0;
 
   // Filled by `shape`.
+  double max_abs_d = 0.0;
   double golden_min = 0.0;
   double golden_max = 0.0;
   double target_min = 0.0;

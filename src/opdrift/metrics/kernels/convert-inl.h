@@ -6,6 +6,8 @@
 #define OPDRIFT_METRICS_CONVERT_INL
 #endif
 
+#undef OPDRIFT_OWN_F16
+
 #include "hwy/highway.h"
 
 #include "opdrift/metrics/kernels/levels.hpp"
@@ -18,13 +20,37 @@ namespace opdrift::metrics::kernels::HWY_NAMESPACE {
 /// nearest even, beyond the range to infinity.
 namespace hn = hwy::HWY_NAMESPACE;
 
+#if HWY_ARCH_X86 && HWY_TARGET >= HWY_SSE4
+// Without F16C, Highway's conversions mistake NaN and infinity for numbers and truncate.
+#define OPDRIFT_OWN_F16 1
+#else
+#define OPDRIFT_OWN_F16 0
+#endif
+
 inline HWY_ATTR void widen_f16(const std::uint16_t* bits, std::size_t count, float* out) {
   const hn::ScalableTag<float> df;
-  const hn::Rebind<hwy::float16_t, decltype(df)> dh;
-  const hn::RebindToUnsigned<decltype(dh)> du;
+  const hn::Rebind<std::uint16_t, decltype(df)> du16;
+#if OPDRIFT_OWN_F16
+  const hn::RebindToUnsigned<decltype(df)> du;
+  const hn::RebindToSigned<decltype(df)> di;
+  const auto to_f32_bias = hn::Set(df, 0x1p112F);
   for (std::size_t i = 0; i < count; i += hn::Lanes(df)) {
-    hn::StoreU(hn::PromoteTo(df, hn::BitCast(dh, hn::LoadU(du, bits + i))), df, out + i);
+    const auto wide = hn::PromoteTo(du, hn::LoadU(du16, bits + i));
+    const auto sign = hn::ShiftLeft<16>(hn::And(wide, hn::Set(du, 0x8000U)));
+    const auto magnitude = hn::And(wide, hn::Set(du, 0x7fffU));
+    const auto shifted = hn::ShiftLeft<13>(magnitude);
+    const auto finite = hn::BitCast(du, hn::Mul(hn::BitCast(df, shifted), to_f32_bias));
+    const auto special = hn::Or(shifted, hn::Set(du, 0x7f800000U));
+    const auto is_special = hn::Gt(hn::BitCast(di, magnitude), hn::Set(di, 0x7bff));
+    const auto result = hn::IfThenElse(hn::RebindMask(du, is_special), special, finite);
+    hn::StoreU(hn::BitCast(df, hn::Or(result, sign)), df, out + i);
   }
+#else
+  const hn::Rebind<hwy::float16_t, decltype(df)> dh;
+  for (std::size_t i = 0; i < count; i += hn::Lanes(df)) {
+    hn::StoreU(hn::PromoteTo(df, hn::BitCast(dh, hn::LoadU(du16, bits + i))), df, out + i);
+  }
+#endif
 }
 
 inline HWY_ATTR void widen_bf16(const std::uint16_t* bits, std::size_t count, float* out) {
@@ -41,8 +67,7 @@ inline HWY_ATTR void widen_bf16(const std::uint16_t* bits, std::size_t count, fl
 inline HWY_ATTR void narrow_f16(const float* values, std::size_t count, std::uint16_t* out) {
   const hn::ScalableTag<float> df;
   const hn::Rebind<std::uint16_t, decltype(df)> du16;
-#if HWY_ARCH_X86 && HWY_TARGET >= HWY_SSE4
-  // Without F16C, Highway's DemoteTo truncates.
+#if OPDRIFT_OWN_F16
   const hn::RebindToUnsigned<decltype(df)> du;
   const hn::RebindToSigned<decltype(df)> di;
   const auto half = hn::Set(df, 0.5F);

@@ -19,7 +19,6 @@ void scalar_sums(const double* golden, const double* target, std::size_t count, 
     out.sum_d += d;
     out.sum_abs_d += std::abs(d);
     out.sum_d2 += d * d;
-    out.max_abs_d = std::max(out.max_abs_d, std::abs(d));
   }
 }
 
@@ -40,6 +39,7 @@ void scalar_shape(const double* golden, const double* target, std::size_t count,
     const double t = target[i];
     const double abs_g = std::abs(g);
     const double abs_d = std::abs(t - g);
+    out.max_abs_d = std::max(out.max_abs_d, abs_d);
     const double quotient = abs_d == 0.0 ? 0.0 : abs_d / abs_g;
     out.over_1e3 += quotient > 1e-3 ? 1U : 0U;
     out.over_5e3 += quotient > 5e-3 ? 1U : 0U;

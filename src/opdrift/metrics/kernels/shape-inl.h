@@ -9,6 +9,7 @@
 #include "hwy/highway.h"
 
 #include "opdrift/metrics/kernels/levels.hpp"
+#include "opdrift/metrics/kernels/tally-inl.h"
 
 #if HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
 HWY_BEFORE_NAMESPACE();
@@ -44,84 +45,155 @@ class Prefetcher {
   const char* end_;
 };
 
-template <class V>
+/// Smallest and largest of floats without float comparisons. As integers, the largest signed
+/// pattern is the largest value unless all are negative; the largest unsigned pattern is the
+/// smallest value unless none is negative; the other ends follow from the smallest size.
+template <class DF>
+class Range {
+ public:
+  using DU = hn::RebindToUnsigned<DF>;
+  using DI = hn::RebindToSigned<DF>;
+
+  HWY_INLINE Range()
+      : top_signed_(hn::Set(DI(), std::numeric_limits<std::int32_t>::min())),
+        top_unsigned_(hn::Zero(DU())),
+        least_(hn::Set(DU(), std::numeric_limits<std::uint32_t>::max())) {}
+
+  HWY_INLINE void add(hn::Vec<DF> value, hn::Vec<DF> size) {
+    top_signed_ = hn::Max(top_signed_, hn::BitCast(DI(), value));
+    top_unsigned_ = hn::Max(top_unsigned_, hn::BitCast(DU(), value));
+    // Minus 1 turns zero into the largest pattern.
+    const auto below = hn::Add(hn::BitCast(DU(), size), hn::Set(DU(), ~std::uint32_t{0}));
+    least_ = hn::Min(least_, below);
+  }
+
+  /// Smallest size but zero; a NaN pattern when all are zero.
+  HWY_INLINE float least() const {
+    return std::bit_cast<float>(hn::GetLane(hn::MinOfLanes(DU(), least_)) + 1U);
+  }
+  HWY_INLINE double min(bool has_zero) const {
+    const auto top = hn::GetLane(hn::MaxOfLanes(DU(), top_unsigned_));
+    const bool negative = top > 0x80000000U;
+    return static_cast<double>(negative ? std::bit_cast<float>(top) : has_zero ? 0.0F : least());
+  }
+  HWY_INLINE double max(bool has_zero) const {
+    const auto top = hn::GetLane(hn::MaxOfLanes(DI(), top_signed_));
+    return static_cast<double>(top > 0 ? std::bit_cast<float>(top) : has_zero ? 0.0F : -least());
+  }
+
+ private:
+  hn::Vec<DI> top_signed_;
+  hn::Vec<DU> top_unsigned_;
+  hn::Vec<DU> least_;
+};
+
+template <class DF>
 struct ShapeLanes {
-  V golden_min;
-  V golden_max;
-  V target_min;
-  V target_max;
+  using V = hn::Vec<DF>;
+  using Count = Tally<hn::RebindToUnsigned<DF>>;
+
+  HWY_INLINE explicit ShapeLanes(DF df)
+      : max_relative(hn::Zero(df)),
+        max_relative_above(hn::Zero(df)),
+        max_scaled(hn::Zero(df)),
+        max_abs_d(hn::Zero(df)) {}
+
+  Range<DF> golden;
+  Range<DF> target;
   V max_relative;
   V max_relative_above;
   V max_scaled;
+  V max_abs_d;
+  Count golden_zero;
+  ZeroTally<hn::RebindToUnsigned<DF>> target_zero;
+  ZeroTally<hn::RebindToUnsigned<DF>> equal_bits;
+  Count over_1e3;
+  Count over_5e3;
 };
 
 struct ShapeConstants {
-  float denominator;
-  float golden_small;
-  float target_small;
+  float denominator;  // stands for a golden of zero; below every other golden
   float inverse_scale;
 };
 
 /// One vector of pairs. kTiny: the golden may hold non-zero values of at most kReferenceEpsilon.
 template <bool kTiny, class DF, class V>
-HWY_INLINE void shape_step(DF df, V g, V t, const ShapeConstants& limits, ShapeLanes<V>& lanes,
-                           V& relative_sum, V& above_sum, BlockTotals& out) {
+HWY_INLINE void shape_step(DF df, V g, V t, ShapeConstants constants, ShapeLanes<DF>& lanes,
+                           V& relative_sum, V& above_sum) {
   const hn::RebindToUnsigned<DF> du;
-  const V abs_g = hn::Abs(g);
-  const V abs_d = hn::Abs(hn::Sub(t, g));
   const V zero = hn::Zero(df);
+  const V abs_g = hn::Abs(g);
+  const V abs_t = hn::Abs(t);
+  const V abs_d = hn::Abs(hn::Sub(t, g));
   // A zero golden gives a huge quotient (0 when d is 0): outside both limits, and out of the sums.
-  const V quotient = hn::Div(abs_d, hn::Max(abs_g, hn::Set(df, limits.denominator)));
-  out.over_1e3 += hn::CountTrue(df, hn::Gt(quotient, hn::Set(df, 1e-3F)));
-  out.over_5e3 += hn::CountTrue(df, hn::Gt(quotient, hn::Set(df, 5e-3F)));
-  const V scaled = hn::Min(quotient, hn::Mul(abs_d, hn::Set(df, limits.inverse_scale)));
-  lanes.max_scaled = hn::Max(lanes.max_scaled, scaled);
+  const V quotient = hn::Div(abs_d, max_size(df, abs_g, hn::Set(df, constants.denominator)));
+  lanes.over_1e3.add(hn::RebindMask(du, hn::Gt(quotient, hn::Set(df, 1e-3F))));
+  lanes.over_5e3.add(hn::RebindMask(du, hn::Gt(quotient, hn::Set(df, 5e-3F))));
+  const V scaled = min_size(df, quotient, hn::Mul(abs_d, hn::Set(df, constants.inverse_scale)));
+  lanes.max_scaled = max_size(df, lanes.max_scaled, scaled);
+  lanes.max_abs_d = max_size(df, lanes.max_abs_d, abs_d);
 
   const auto golden_zero = hn::Eq(g, zero);
   const V relative = hn::IfThenZeroElse(golden_zero, quotient);
   relative_sum = hn::Add(relative_sum, relative);
-  lanes.max_relative = hn::Max(lanes.max_relative, relative);
+  lanes.max_relative = max_size(df, lanes.max_relative, relative);
   if constexpr (kTiny) {
     const auto tiny = hn::Le(abs_g, hn::Set(df, static_cast<float>(kReferenceEpsilon)));
     const V above = hn::IfThenZeroElse(tiny, quotient);
     above_sum = hn::Add(above_sum, above);
-    lanes.max_relative_above = hn::Max(lanes.max_relative_above, above);
+    lanes.max_relative_above = max_size(df, lanes.max_relative_above, above);
   }
-  out.golden_zero += hn::CountTrue(df, golden_zero);
-  out.golden_small += hn::CountTrue(df, hn::Lt(abs_g, hn::Set(df, limits.golden_small)));
-  out.target_zero += hn::CountTrue(df, hn::Eq(t, zero));
-  out.target_small += hn::CountTrue(df, hn::Lt(hn::Abs(t), hn::Set(df, limits.target_small)));
-  out.equal_bits += hn::CountTrue(du, hn::Eq(hn::BitCast(du, g), hn::BitCast(du, t)));
+  lanes.golden_zero.add(hn::RebindMask(du, golden_zero));
+  lanes.target_zero.add(hn::BitCast(du, abs_t));
+  lanes.equal_bits.add(hn::Xor(hn::BitCast(du, g), hn::BitCast(du, t)));
+  lanes.golden.add(g, abs_g);
+  lanes.target.add(t, abs_t);
+}
 
-  lanes.golden_min = hn::Min(lanes.golden_min, g);
-  lanes.golden_max = hn::Max(lanes.golden_max, g);
-  lanes.target_min = hn::Min(lanes.target_min, t);
-  lanes.target_max = hn::Max(lanes.target_max, t);
+/// Smallest sizes found by a pass, zeros left out; NaN when there is nothing else.
+struct Least {
+  float golden;
+  float target;
+};
+
+template <bool kTiny, class DF>
+HWY_INLINE Least reduce(DF df, const ShapeLanes<DF>& lanes, std::size_t count, BlockTotals& out) {
+  const auto highest = [&](auto v) HWY_ATTR {
+    return static_cast<double>(hn::GetLane(hn::MaxOfLanes(df, v)));
+  };
+  out.max_abs_d = highest(lanes.max_abs_d);
+  out.max_scaled = highest(lanes.max_scaled);
+  out.max_relative = highest(lanes.max_relative);
+  out.max_relative_above_epsilon = kTiny ? highest(lanes.max_relative_above) : out.max_relative;
+  out.golden_zero = lanes.golden_zero.sum();
+  out.target_zero = lanes.target_zero.sum(count);
+  out.golden_min = lanes.golden.min(out.golden_zero != 0);
+  out.golden_max = lanes.golden.max(out.golden_zero != 0);
+  out.target_min = lanes.target.min(out.target_zero != 0);
+  out.target_max = lanes.target.max(out.target_zero != 0);
+  out.equal_bits = lanes.equal_bits.sum(count);
+  out.over_1e3 = lanes.over_1e3.sum();
+  out.over_5e3 = lanes.over_5e3.sum();
+  return {lanes.golden.least(), lanes.target.least()};
 }
 
 template <bool kTiny>
-HWY_ATTR void shape_pass(const float* golden, const float* target, std::size_t count,
-                         const ShapeConstants& constants, const ShapeLimits& limits,
-                         BlockTotals& out) {
+HWY_ATTR Least shape_pass(const float* golden, const float* target, std::size_t count,
+                          ShapeConstants constants, const ShapeLimits& limits, BlockTotals& out) {
   const hn::ScalableTag<float> df;
   const hn::ScalableTag<double> dd;
   const std::size_t step = hn::Lanes(df);
   Prefetcher next_golden(limits.next_golden, limits.next_golden_bytes);
   Prefetcher next_target(limits.next_target, limits.next_target_bytes);
-  BlockTotals counts;
-  const auto zero = hn::Zero(df);
-  const auto g0 = hn::LoadU(df, golden);
-  const auto t0 = hn::LoadU(df, target);
-  ShapeLanes<hn::Vec<decltype(df)>> lanes = {g0, g0, t0, t0, zero, zero, zero};
+  ShapeLanes<hn::ScalableTag<float>> lanes(df);
   auto relative = hn::Zero(dd);
   auto above = hn::Zero(dd);
   for (std::size_t i = 0; i < count; i += 4 * step) {
-    auto relative4 = zero;
-    auto above4 = zero;
-    for (std::size_t k = 0; k < 4; ++k) {
-      const std::size_t at = i + k * step;
+    auto relative4 = hn::Zero(df);
+    auto above4 = hn::Zero(df);
+    for (std::size_t at = i; at < i + 4 * step; at += step) {
       shape_step<kTiny>(df, hn::LoadU(df, golden + at), hn::LoadU(df, target + at), constants,
-                        lanes, relative4, above4, counts);
+                        lanes, relative4, above4);
     }
     for (std::size_t byte = 0; byte < 4 * step * sizeof(float); byte += 64) {
       next_golden.step();
@@ -132,50 +204,45 @@ HWY_ATTR void shape_pass(const float* golden, const float* target, std::size_t c
       above = add_widened(df, above4, dd, above);
     }
   }
-  const auto lowest = [&](auto v) HWY_ATTR {
-    return static_cast<double>(hn::GetLane(hn::MinOfLanes(df, v)));
-  };
-  const auto highest = [&](auto v) HWY_ATTR {
-    return static_cast<double>(hn::GetLane(hn::MaxOfLanes(df, v)));
-  };
-  out.golden_min = lowest(lanes.golden_min);
-  out.golden_max = highest(lanes.golden_max);
-  out.target_min = lowest(lanes.target_min);
-  out.target_max = highest(lanes.target_max);
-  out.max_scaled = highest(lanes.max_scaled);
-  out.max_relative = highest(lanes.max_relative);
+  const Least least = reduce<kTiny>(df, lanes, count, out);
   out.sum_relative = hn::GetLane(hn::SumOfLanes(dd, relative));
-  out.max_relative_above_epsilon = kTiny ? highest(lanes.max_relative_above) : out.max_relative;
   out.sum_relative_above_epsilon =
       kTiny ? hn::GetLane(hn::SumOfLanes(dd, above)) : out.sum_relative;
-  out.golden_zero = counts.golden_zero;
-  out.golden_small = counts.golden_small;
-  out.target_zero = counts.target_zero;
-  out.target_small = counts.target_small;
-  out.equal_bits = counts.equal_bits;
-  out.over_1e3 = counts.over_1e3;
-  out.over_5e3 = counts.over_5e3;
+  return least;
+}
+
+/// Values whose size is below `limit`.
+inline HWY_ATTR std::uint64_t count_below(const float* values, std::size_t count, float limit) {
+  const hn::ScalableTag<float> df;
+  const hn::RebindToUnsigned<decltype(df)> du;
+  Tally<decltype(du)> tally;
+  for (std::size_t i = 0; i < count; i += hn::Lanes(df)) {
+    const auto size = hn::Abs(hn::LoadU(df, values + i));
+    tally.add(hn::RebindMask(du, hn::Lt(size, hn::Set(df, limit))));
+  }
+  return tally.sum();
 }
 
 /// False when the results do not hold because a float left its range.
 inline HWY_ATTR bool shape(const float* golden, const float* target, std::size_t count,
                            const ShapeLimits& limits, BlockTotals& out) {
   constexpr double kLargestFactor = 0x1p120;
-  const bool same = out.max_abs_d == 0.0;
+  const bool same = out.sum_abs_d == 0.0;
   if (!same && !(limits.scale > 1.0 / kLargestFactor && limits.scale < kLargestFactor)) {
     return false;
   }
-  // The first pass counts golden values up to the epsilon; it stands when all of them are zeros.
-  const double first_limit = std::max(limits.golden_min_normal, 0x1.000002p-52);
-  ShapeConstants constants = {0x1p-126F, static_cast<float>(first_limit),
-                              static_cast<float>(limits.target_min_normal),
-                              same ? 0.0F : static_cast<float>(1.0 / limits.scale)};
-  shape_pass<false>(golden, target, count, constants, limits, out);
-  if (out.golden_small != out.golden_zero && limits.golden_min_normal < first_limit) {
+  ShapeConstants constants = {0x1p-126F, same ? 0.0F : static_cast<float>(1.0 / limits.scale)};
+  Least least = shape_pass<false>(golden, target, count, constants, limits, out);
+  if (static_cast<double>(least.golden) <= kReferenceEpsilon) {
     constants.denominator = 0x1p-149F;
-    constants.golden_small = static_cast<float>(limits.golden_min_normal);
-    shape_pass<true>(golden, target, count, constants, limits, out);
+    least = shape_pass<true>(golden, target, count, constants, limits, out);
   }
+  const auto golden_normal = static_cast<float>(limits.golden_min_normal);
+  const auto target_normal = static_cast<float>(limits.target_min_normal);
+  out.golden_small =
+      least.golden < golden_normal ? count_below(golden, count, golden_normal) : out.golden_zero;
+  out.target_small =
+      least.target < target_normal ? count_below(target, count, target_normal) : out.target_zero;
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   return out.sum_relative < kInfinity && out.max_scaled < kInfinity;
 }

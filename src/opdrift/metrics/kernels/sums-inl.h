@@ -9,6 +9,7 @@
 #include "hwy/highway.h"
 
 #include "opdrift/metrics/kernels/levels.hpp"
+#include "opdrift/metrics/kernels/tally-inl.h"
 
 #if HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
 HWY_BEFORE_NAMESPACE();
@@ -21,37 +22,45 @@ template <class V>
 struct SumLanes {
   V golden;
   V golden2;
-  V target;
-  V target2;
-  V product;
+  V golden_d;
   V d;
   V abs_d;
   V d2;
-  V max_abs_d;
 };
 
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE SumLanes<V> zero_lanes(D dd) {
   const V zero = hn::Zero(dd);
-  return {zero, zero, zero, zero, zero, zero, zero, zero, zero};
+  return {zero, zero, zero, zero, zero, zero};
 }
 
+/// sum + value.
+template <class V>
+HWY_INLINE V add_by_multiplier(V one, V value, V sum) {
+#if OPDRIFT_TALLY_BITS
+  return hn::MulAdd(one, value, sum);
+#else
+  (void)one;
+  return hn::Add(sum, value);
+#endif
+}
+
+/// Sums go through the multiplier where that is a fused one: it has ports to spare while the adder
+/// is busy with conversions. A product with 1 is exact, so the result is that of an addition.
 template <class D, class V>
 HWY_INLINE void add_pairs(D dd, const float* golden, const float* target, SumLanes<V>& lanes) {
   const hn::Rebind<float, D> df;
+  const V one = hn::Set(dd, 1.0);
   const V g = hn::PromoteTo(dd, hn::LoadU(df, golden));
   const V t = hn::PromoteTo(dd, hn::LoadU(df, target));
   const V d = hn::Sub(t, g);
   const V abs_d = hn::Abs(d);
-  lanes.golden = hn::Add(lanes.golden, g);
+  lanes.golden = add_by_multiplier(one, g, lanes.golden);
   lanes.golden2 = hn::MulAdd(g, g, lanes.golden2);
-  lanes.target = hn::Add(lanes.target, t);
-  lanes.target2 = hn::MulAdd(t, t, lanes.target2);
-  lanes.product = hn::MulAdd(g, t, lanes.product);
-  lanes.d = hn::Add(lanes.d, d);
-  lanes.abs_d = hn::Add(lanes.abs_d, abs_d);
+  lanes.golden_d = hn::MulAdd(g, d, lanes.golden_d);
+  lanes.d = add_by_multiplier(one, d, lanes.d);
+  lanes.abs_d = add_by_multiplier(one, abs_d, lanes.abs_d);
   lanes.d2 = hn::MulAdd(d, d, lanes.d2);
-  lanes.max_abs_d = hn::Max(lanes.max_abs_d, abs_d);
 }
 
 template <class D, class V>
@@ -59,6 +68,33 @@ HWY_INLINE double total(D dd, V first, V second) {
   return hn::GetLane(hn::SumOfLanes(dd, hn::Add(first, second)));
 }
 
+/// The target's own sums, for targets so small that golden + d has lost them.
+inline HWY_ATTR void target_sums(const float* golden, const float* target, std::size_t count,
+                                 BlockTotals& out) {
+  const hn::ScalableTag<double> dd;
+  const hn::Rebind<float, decltype(dd)> df;
+  const auto zero = hn::Zero(dd);
+  auto sum = zero;
+  auto squares = zero;
+  auto product = zero;
+  for (std::size_t i = 0; i < count; i += hn::Lanes(dd)) {
+    const auto g = hn::PromoteTo(dd, hn::LoadU(df, golden + i));
+    const auto t = hn::PromoteTo(dd, hn::LoadU(df, target + i));
+    sum = hn::Add(sum, t);
+    squares = hn::MulAdd(t, t, squares);
+    product = hn::MulAdd(g, t, product);
+  }
+  out.sum_target = total(dd, sum, zero);
+  out.sum_target2 = total(dd, squares, zero);
+  out.sum_product = total(dd, product, zero);
+}
+
+/// Sums with the target follow from t = g + d:
+///
+///   sum t = sum g + sum d,  sum gt = sum g^2 + sum gd,  sum t^2 = sum g^2 + 2 sum gd + sum d^2
+///
+/// Each is off by a few 2^-53 of its terms. Where |t| is at least 2^-10 |g| that is at most 2^-36
+/// of the sum of |t|, of |g||t| and of t^2; smaller targets are summed by themselves.
 inline HWY_ATTR void sums(const float* golden, const float* target, std::size_t count,
                           BlockTotals& out) {
   const hn::ScalableTag<double> dd;
@@ -69,15 +105,18 @@ inline HWY_ATTR void sums(const float* golden, const float* target, std::size_t 
     add_pairs(dd, golden + i, target + i, a);
     add_pairs(dd, golden + i + step, target + i + step, b);
   }
+  const double golden_d = total(dd, a.golden_d, b.golden_d);
   out.sum_golden = total(dd, a.golden, b.golden);
   out.sum_golden2 = total(dd, a.golden2, b.golden2);
-  out.sum_target = total(dd, a.target, b.target);
-  out.sum_target2 = total(dd, a.target2, b.target2);
-  out.sum_product = total(dd, a.product, b.product);
   out.sum_d = total(dd, a.d, b.d);
   out.sum_abs_d = total(dd, a.abs_d, b.abs_d);
   out.sum_d2 = total(dd, a.d2, b.d2);
-  out.max_abs_d = hn::GetLane(hn::MaxOfLanes(dd, hn::Max(a.max_abs_d, b.max_abs_d)));
+  out.sum_target = out.sum_golden + out.sum_d;
+  out.sum_product = out.sum_golden2 + golden_d;
+  out.sum_target2 = out.sum_product + golden_d + out.sum_d2;
+  if (!(out.sum_target2 >= 0x1p-20 * out.sum_golden2)) {
+    target_sums(golden, target, count, out);
+  }
 }
 
 /// Sum of (v - mean)^2.

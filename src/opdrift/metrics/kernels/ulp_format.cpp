@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <iterator>
+#include <limits>
 #include <vector>
 
+#include "opdrift/tensor/encode.hpp"
 #include "opdrift/tensor/small_float.hpp"
 
 namespace opdrift::metrics::kernels {
@@ -22,34 +25,27 @@ int exponent_of(double normal) {
   return static_cast<int>((std::bit_cast<std::uint64_t>(normal) >> 52) & 0x7ffU) - 1023;
 }
 
-std::span<const double> hif8_magnitudes() {
-  static const std::vector<double> values = [] {
-    std::vector<double> all;
-    for (const double value : tensor::small_float_values(tensor::DType::hif8)) {
-      if (std::isfinite(value) && value >= 0.0) {
-        all.push_back(value);
-      }
+std::vector<double> positive_values(tensor::DType dtype) {
+  std::vector<double> values;
+  for (const double value : tensor::small_float_values(dtype)) {
+    if (std::isfinite(value) && value > 0.0) {
+      values.push_back(value);
     }
-    std::sort(all.begin(), all.end());
-    all.erase(std::unique(all.begin(), all.end()), all.end());
-    return all;
-  }();
+  }
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
   return values;
 }
 
-/// Index of the nearest of rising values; the even index on a tie; size() beyond the last.
-std::int64_t nearest_index(std::span<const double> values, double magnitude) {
-  const auto above = std::lower_bound(values.begin(), values.end(), magnitude);
-  const std::int64_t index = above - values.begin();
-  if (above == values.end() || index == 0) {
-    return index;
+/// Types whose values are not evenly spaced within a power of two, or lack zero; empty for others.
+std::span<const double> uneven_values(tensor::DType dtype) {
+  static const std::vector<double> hif8 = positive_values(tensor::DType::hif8);
+  static const std::vector<double> e8m0 = positive_values(tensor::DType::e8m0);
+  switch (dtype) {
+    case tensor::DType::hif8: return hif8;
+    case tensor::DType::e8m0: return e8m0;
+    default: return {};
   }
-  const double to_above = *above - magnitude;
-  const double to_below = magnitude - *(above - 1);
-  if (to_above == to_below) {
-    return index % 2 == 0 ? index : index - 1;
-  }
-  return to_above < to_below ? index : index - 1;
 }
 
 }  // namespace
@@ -58,17 +54,19 @@ UlpFormat::UlpFormat(tensor::DType dtype) {
   const tensor::DTypeInfo& row = tensor::info(tensor::component_dtype(dtype));
   mantissa_bits_ = static_cast<int>(row.mantissa_bits);
   min_normal_ = row.min_normal;
-  max_finite_ = row.max_finite;
   min_exponent_ = exponent_of(min_normal_);
-  if (row.dtype == tensor::DType::hif8) {
-    uneven_values_ = hif8_magnitudes();
-  }
-  last_index_ = magnitude_index(max_finite_);
+  dtype_ = row.dtype;
+  uneven_values_ = uneven_values(dtype_);
+  const bool saturates =
+      std::isfinite(tensor::round_through(dtype_, std::numeric_limits<double>::infinity()));
+  top_index_ = magnitude_index(row.max_finite) + (saturates ? 0 : 1);
 }
 
 std::int64_t UlpFormat::magnitude_index(double magnitude) const {
   if (!uneven_values_.empty()) {
-    return nearest_index(uneven_values_, magnitude);
+    const double rounded = tensor::round_through(dtype_, magnitude);
+    const auto above = std::upper_bound(uneven_values_.begin(), uneven_values_.end(), rounded);
+    return std::isfinite(rounded) ? above - uneven_values_.begin() : std::ssize(uneven_values_) + 1;
   }
   if (mantissa_bits_ == 52) {
     return std::bit_cast<std::int64_t>(magnitude);
@@ -85,10 +83,8 @@ std::int64_t UlpFormat::magnitude_index(double magnitude) const {
 
 std::int64_t UlpFormat::index(double value) const {
   const double magnitude = std::abs(value);
-  std::int64_t found = last_index_ + 1;
-  if (!std::isinf(magnitude)) {
-    found = std::min(found, magnitude_index(magnitude));
-  }
+  const std::int64_t found =
+      std::isinf(magnitude) ? top_index_ : std::min(top_index_, magnitude_index(magnitude));
   return value < 0.0 ? -found : found;
 }
 

@@ -8,7 +8,8 @@
 /// Distance in units in the last place.
 ///
 ///   index(v) = number of values of the format in (0, v], negative for v < 0, v rounded to nearest
-///   (ties to even) first; beyond the largest finite value: one past its index
+///   (ties to even) first; beyond the largest finite value: one past its index, or the same index
+///   in formats that have no infinity and no NaN to overflow to
 ///   distance(g, t) = |index(g) - index(t)|
 ///
 /// For f16, bf16, f32 and f64 this is the difference of bit patterns read as sign and magnitude.
@@ -29,9 +30,9 @@ class UlpFormat {
   int mantissa_bits_ = 0;
   int min_exponent_ = 0;
   double min_normal_ = 0.0;
-  double max_finite_ = 0.0;
-  std::int64_t last_index_ = 0;
-  std::span<const double> uneven_values_;  ///< hif8: its values from zero up
+  std::int64_t top_index_ = 0;
+  tensor::DType dtype_ = tensor::DType::raw;
+  std::span<const double> uneven_values_;  // hif8, e8m0: the values above zero
 };
 
 /// The dtype whose units a pair is measured in: the floating side with fewer mantissa bits, then
