@@ -76,7 +76,14 @@ Result<Bytes> ZipArchive::packed(const ZipMember& member) const {
   const ByteSpan area = file_.span.first(static_cast<std::size_t>(directory_offset_));
   ByteCursor cursor(area.subspan(static_cast<std::size_t>(member.local_offset)),
                     member.local_offset);
+  const Error disagreement{ErrorCode::malformed,
+                           "expected a local header that agrees with the zip directory",
+                           {},
+                           member.local_offset};
   OPDRIFT_TRY(const ByteSpan magic, cursor.take(4, "zip local header"));
+  if (as_text(magic) != "PK\x03\x04") {
+    return disagreement;
+  }
   OPDRIFT_CHECK_OK(cursor.skip(4, "zip local header"));
   OPDRIFT_TRY(const std::uint16_t method, cursor.u16("zip method"));
   OPDRIFT_CHECK_OK(cursor.skip(16, "zip local header"));
@@ -84,11 +91,8 @@ Result<Bytes> ZipArchive::packed(const ZipMember& member) const {
   OPDRIFT_TRY(const std::uint16_t extra_bytes, cursor.u16("zip extra length"));
   OPDRIFT_TRY(const ByteSpan name, cursor.take(name_bytes, "zip name"));
   OPDRIFT_CHECK_OK(cursor.skip(extra_bytes, "zip extra field"));
-  if (as_text(magic) != "PK\x03\x04" || method != member.method || as_text(name) != member.name) {
-    return Error{ErrorCode::malformed,
-                 "expected a local header that agrees with the zip directory",
-                 {},
-                 member.local_offset};
+  if (method != member.method || as_text(name) != member.name) {
+    return disagreement;
   }
   const std::uint64_t offset = cursor.file_offset();
   OPDRIFT_CHECK_OK(cursor.skip(member.packed_bytes, "zip member"));

@@ -1,0 +1,3 @@
+Bxj
+location../xj
+offset99p
