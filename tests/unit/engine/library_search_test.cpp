@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "unit/io/io_testing.hpp"
 
 #include "opdrift/engine/onnxruntime.hpp"
@@ -29,6 +31,7 @@ TEST(LibrarySearch, AGivenFolderIsSearchedForTheLastVersion) {
 }
 
 TEST(LibrarySearch, WithoutAWishTheSystemLoaderIsAsked) {
+  ::unsetenv("OPDRIFT_ONNXRUNTIME");
   bool asked = false;
   for (const LibraryCandidate& candidate : library_candidates("")) {
     asked = asked || candidate.path == "libonnxruntime.so.1";
