@@ -1,0 +1,12 @@
+#include "opdrift/metrics/algorithms/values.hpp"
+
+namespace opdrift::metrics {
+
+// Share of all elements.
+AlgorithmValue within_one_thousandth(const AlgorithmInput& input) {
+  const Measurement& m = input.measurement;
+  const double share = static_cast<double>(m.within_1e3) / static_cast<double>(m.count);
+  return with_note(m.count == 0 ? kNan : share, AlgorithmNote::none);
+}
+
+}  // namespace opdrift::metrics
