@@ -172,7 +172,7 @@ Ratios ratios(std::span<const double> d, std::span<const double> sigma2,
   for (std::size_t i = 0; i < d.size(); ++i) {
     const double z = d[i] == 0.0 ? 0.0 : std::abs(d[i]) / std::sqrt(std::max(sigma2[i], 1e-300));
     // A NaN must come out as the worst, not be passed over.
-    if (!(z <= result.z)) {
+    if (!std::isnan(result.z) && !(z <= result.z)) {
       result.z = z;
       result.worst = i;
     }

@@ -114,7 +114,8 @@ Result<Outputs> eye_like(const Call& call) {
     return call.not_modelled("expected a matrix");
   }
   const std::int64_t k = call.integer({"k"}, 0);
-  OPDRIFT_TRY(Array y, call.make(x->shape, x->dtype));
+  OPDRIFT_TRY(Array y,
+              call.make(x->shape, onnx_dtype(call.integer({"dtype"}, -1)).value_or(x->dtype)));
   const auto columns = static_cast<std::int64_t>(x->shape[1]);
   for (std::size_t at = 0; at < y.size(); ++at) {
     const auto place = static_cast<std::int64_t>(at);

@@ -230,17 +230,18 @@ namespace {
 struct ChannelAffine {
   const Array* x = nullptr;
   std::vector<double> mean;
+  std::vector<double> variance;
   std::vector<double> factor;
   std::vector<double> bias;
   std::size_t period = 1;
+  bool training = false;
 };
 
 std::vector<double> values_or(const Array* array, std::size_t count, double fallback) {
   return array == nullptr ? std::vector<double>(count, fallback) : array->values;
 }
 
-// Training mode computes the moments from the batch and gives out running ones: only its first
-// output can be replayed.
+// Training mode computes the moments from the batch.
 void batch_moments(const Array& x, std::size_t channels, std::size_t period,
                    std::vector<double>& mean, std::vector<double>& variance) {
   mean.assign(channels, 0.0);
@@ -275,10 +276,11 @@ Result<ChannelAffine> batch_affine(const Call& call) {
     }
   }
   affine.period = split_at(affine.x->shape, 1).inner;
-  std::vector<double> variances = values_or(variance, channels, 1.0);
+  affine.variance = values_or(variance, channels, 1.0);
   affine.mean = values_or(mean, channels, 0.0);
-  if (call.integer({"training_mode", "is_training", "training"}, 0) != 0) {
-    batch_moments(*affine.x, channels, affine.period, affine.mean, variances);
+  affine.training = call.integer({"training_mode", "is_training", "training"}, 0) != 0;
+  if (affine.training) {
+    batch_moments(*affine.x, channels, affine.period, affine.mean, affine.variance);
   } else if (mean == nullptr || variance == nullptr) {
     return call.not_modelled("mean or variance is missing");
   }
@@ -286,9 +288,17 @@ Result<ChannelAffine> batch_affine(const Call& call) {
   affine.bias = values_or(bias, channels, 0.0);
   const double epsilon = epsilon_of(call);
   for (std::size_t c = 0; c < channels; ++c) {
-    affine.factor.push_back(scales[c] / std::sqrt(variances[c] + epsilon));
+    affine.factor.push_back(scales[c] / std::sqrt(affine.variance[c] + epsilon));
   }
   return affine;
+}
+
+Array running(const Array& old, const std::vector<double>& batch, double momentum) {
+  Array mixed = old;
+  for (std::size_t c = 0; c < mixed.size(); ++c) {
+    mixed.values[c] = momentum * old.values[c] + (1.0 - momentum) * batch[c];
+  }
+  return mixed;
 }
 
 }  // namespace
@@ -301,7 +311,13 @@ Result<Outputs> batch_norm(const Call& call) {
     const std::size_t c = at / affine.period % channels;
     y.values[at] = (y.values[at] - affine.mean[c]) * affine.factor[c] + affine.bias[c];
   }
-  return single(std::move(y));
+  Outputs outputs = single(std::move(y));
+  if (affine.training && call.input(3) != nullptr && call.input(4) != nullptr) {
+    const double momentum = call.real({"momentum"}, 0.9);
+    outputs.push_back(running(*call.input(3), affine.mean, momentum));
+    outputs.push_back(running(*call.input(4), affine.variance, momentum));
+  }
+  return outputs;
 }
 
 Result<Terms> batch_norm_terms(const Call& call, std::size_t /*index*/, const Array& y) {

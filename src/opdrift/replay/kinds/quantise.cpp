@@ -196,7 +196,8 @@ Result<Outputs> dynamic_quantise(const Call& call) {
     low = std::min(low, value);
     high = std::max(high, value);
   }
-  const double scale = high > low ? (high - low) / 255.0 : 1.0;
+  // The scale is given out in single precision and divides as such; ties depend on it.
+  const double scale = high > low ? round_to((high - low) / 255.0, tensor::DType::f32) : 1.0;
   const double zero = std::clamp(std::nearbyint(-low / scale), 0.0, 255.0);
   Array y = *x;
   y.dtype = tensor::DType::u8;

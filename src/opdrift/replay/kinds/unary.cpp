@@ -253,8 +253,10 @@ Result<Terms> hard_sigmoid_terms(const Call& call, std::size_t /*index*/, const 
 // Inference copies, the mask keeps everything.
 Result<Outputs> dropout(const Call& call) {
   OPDRIFT_TRY(const Array* x, call.need(0, "X"));
+  OPDRIFT_TRY(const auto ratio, call.real_or_input({"ratio", "p"}, 1));
   const Array* training = call.input(2);
-  if (training != nullptr && training->size() == 1 && training->values.front() != 0.0) {
+  if (training != nullptr && training->size() == 1 && training->values.front() != 0.0 &&
+      ratio.value_or(0.5) != 0.0) {
     return call.not_modelled("training mode draws random numbers");
   }
   Outputs outputs(2, *x);
