@@ -19,9 +19,13 @@ Status run(int count, char** arguments) {
   }
   engine::DamageOptions options;
   options.node = count > 3 ? arguments[3] : "";
-  options.factor =
-      static_cast<float>(count > 4 ? parse_double(arguments[4]).value_or(0) : options.factor);
-  options.channel = count > 5 ? parse_u64(arguments[5]).value_or(0) : 0;
+  const auto factor = parse_double(count > 4 ? arguments[4] : "4");
+  const auto channel = parse_u64(count > 5 ? arguments[5] : "0");
+  if (!factor || !channel) {
+    return Error{ErrorCode::invalid_argument, "FACTOR and CHANNEL must be numbers"};
+  }
+  options.factor = static_cast<float>(*factor);
+  options.channel = *channel;
   OPDRIFT_TRY(io::onnx::Model model, io::onnx::open_model(arguments[1]));
   const std::string folder = io::onnx::folder_of_model(arguments[1]);
   OPDRIFT_TRY(const engine::Damage damage, engine::damage_weight(model, folder, options));

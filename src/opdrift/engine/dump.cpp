@@ -121,10 +121,12 @@ class Dumper {
     tell("loading");
     OPDRIFT_CHECK_OK(load());
     OPDRIFT_CHECK_OK(optimise());
+    // As soon as possible, so that no two sessions hold the weights longer than needed.
+    const bool reduced = options_.precision != Precision::fp32;
+    OPDRIFT_CHECK_OK(reduced ? Status(Unit{}) : run_plain());
     OPDRIFT_CHECK_OK(choose());
-    OPDRIFT_CHECK_OK(reduce_precision());
-    tell("running");
-    OPDRIFT_CHECK_OK(run_plain());
+    OPDRIFT_CHECK_OK(reduced ? reduce_precision() : Status(Unit{}));
+    OPDRIFT_CHECK_OK(reduced ? run_plain() : Status(Unit{}));
     OPDRIFT_CHECK_OK(measure());
     OPDRIFT_CHECK_OK(check_space());
     OPDRIFT_CHECK_OK(write_inputs());
@@ -182,6 +184,9 @@ class Dumper {
     options.save_optimized = work + "/optimized.onnx";
     OPDRIFT_TRY(plain_, nameless_ == 0 ? runtime_->open_file(options_.model, options)
                                        : open_model(*runtime_, placed_, options));
+    if (options_.precision != Precision::fp32) {
+      plain_.reset();  // it will be the rounded model that is compared
+    }
     OPDRIFT_TRY(placed_.model, onnx::open_model(options.save_optimized));
     placed_.folder = work;
     name_nodes(placed_.model);
@@ -205,7 +210,10 @@ class Dumper {
     list_bodies();
     describe_operators();
     OPDRIFT_CHECK_OK(apply_filter(outputs));
-    all_exposed_wanted_ = wanted_.size() == outputs.size();
+    // This session can serve the run itself when that fetches all of its outputs at once.
+    if (wanted_.size() != outputs.size() || group_end(0) != wanted_.size()) {
+      all_.reset();
+    }
     return Unit{};
   }
 
@@ -308,11 +316,7 @@ class Dumper {
   }
 
   Status reduce_precision() {
-    if (options_.precision == Precision::fp32) {
-      return Unit{};
-    }
     all_.reset();
-    plain_.reset();
     OPDRIFT_TRY(const std::string work, work_folder());
     OPDRIFT_CHECK_OK(round_constants(placed_, options_.precision, work));
     round_borders(placed_.model, options_.precision, wide_outputs_);
@@ -331,8 +335,10 @@ class Dumper {
       final_outputs_.push_back(output.name);
     }
     if (!options_.check_outputs) {
+      plain_.reset();
       return Unit{};
     }
+    tell("running");
     if (options_.precision != Precision::fp32) {
       OPDRIFT_TRY(plain_, open_model(*runtime_, placed_, session_));
     } else if (!plain_) {
@@ -427,9 +433,7 @@ class Dumper {
   }
 
   Status run_groups() {
-    const bool one_group = group_end(0) == wanted_.size();
-    const bool reuse = one_group && all_ && all_exposed_wanted_;
-    if (!reuse) {
+    if (group_end(0) != wanted_.size()) {
       all_.reset();
     }
     for (std::size_t first = 0; first < wanted_.size() && !cancelled();) {
@@ -551,7 +555,6 @@ class Dumper {
   ModelInputs inputs_;
   std::unique_ptr<Session> plain_;  // exposes the final outputs only
   std::unique_ptr<Session> all_;    // exposes every value of the dumped graph
-  bool all_exposed_wanted_ = false;
   std::vector<std::string> final_outputs_;
   std::vector<RunValue> plain_values_;
   std::unordered_map<std::string, ValueInfo> types_;
