@@ -73,6 +73,7 @@ class BlockSource {
   BlockSource(const tensor::View& golden, std::span<const tensor::View* const> targets,
               const Precision& precision, std::uint64_t limit);
 
+  std::uint64_t count() const { return limit_; }  ///< reals that a whole walk delivers
   std::size_t shard_count() const { return shard_count_; }
   /// Sends shard `shard` to one sink per target. Different shards may be walked at the same time.
   void walk(std::size_t shard, std::span<BlockSink* const> sinks) const;

@@ -29,22 +29,6 @@ Status check_decodable(const View& view, std::string_view side) {
   return Unit{};
 }
 
-Status check_pair(const View& golden, const View& target) {
-  OPDRIFT_CHECK_OK(check_decodable(golden, "golden"));
-  OPDRIFT_CHECK_OK(check_decodable(target, "target"));
-  if (golden.count() != target.count()) {
-    return Error{ErrorCode::mismatch, "expected " + std::to_string(golden.count()) +
-                                          " elements as in the golden, found " +
-                                          std::to_string(target.count())};
-  }
-  if (is_complex(golden) != is_complex(target)) {
-    return Error{ErrorCode::mismatch, "expected two real or two complex tensors, found " +
-                                          std::string(name_of(golden.tensor.desc.dtype)) + " and " +
-                                          std::string(name_of(target.tensor.desc.dtype))};
-  }
-  return Unit{};
-}
-
 const kernels::Level& level_for(const MeasureOptions& options) {
   return options.cpu_level.empty() ? kernels::default_level()
                                    : kernels::choose_level(options.cpu_level);
@@ -174,6 +158,22 @@ std::vector<Party> parties_of(const View& golden, std::span<const View> targets,
 }
 
 }  // namespace
+
+Status check_pair(const View& golden, const View& target) {
+  OPDRIFT_CHECK_OK(check_decodable(golden, "golden"));
+  OPDRIFT_CHECK_OK(check_decodable(target, "target"));
+  if (golden.count() != target.count()) {
+    return Error{ErrorCode::mismatch, "expected " + std::to_string(golden.count()) +
+                                          " elements as in the golden, found " +
+                                          std::to_string(target.count())};
+  }
+  if (is_complex(golden) != is_complex(target)) {
+    return Error{ErrorCode::mismatch, "expected two real or two complex tensors, found " +
+                                          std::string(name_of(golden.tensor.desc.dtype)) + " and " +
+                                          std::string(name_of(target.tensor.desc.dtype))};
+  }
+  return Unit{};
+}
 
 std::vector<Result<Measurement>> measure_group(const View& golden, std::span<const View> targets,
                                                const MeasureOptions& options) {

@@ -37,6 +37,9 @@ std::vector<Result<Measurement>> measure_group(const tensor::View& golden,
                                                std::span<const tensor::View> targets,
                                                const MeasureOptions& options = {});
 
+/// What measure() checks before it starts: `mismatch` and `unsupported_dtype` as there.
+Status check_pair(const tensor::View& golden, const tensor::View& target);
+
 /// Statistics of one tensor (min, max, mean, classes ...), one pass.
 Result<SideStats> measure_side(const tensor::View& view, const MeasureOptions& options = {});
 

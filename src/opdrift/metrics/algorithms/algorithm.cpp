@@ -6,7 +6,8 @@ namespace {
 
 const char* text_of(AlgorithmNote note) {
   switch (note) {
-    case AlgorithmNote::none: return "";
+    case AlgorithmNote::none:
+    case AlgorithmNote::plugin: return "";
     case AlgorithmNote::scalar_tensor: return "the tensor is a scalar";
     case AlgorithmNote::target_all_zero: return "all data of the target are zero";
     case AlgorithmNote::golden_all_zero: return "all data of the golden are zero";

@@ -19,6 +19,7 @@ enum class AlgorithmNote : std::uint8_t {
   class_mismatch,       ///< NaN or infinity on one side only: no finite number describes the pair
   left_out,             ///< pairs of equal NaN or equal infinity are not in the value
   not_floating,         ///< distance in units in the last place without a floating side
+  plugin,               ///< what a plugin had to say
 };
 
 /// What an algorithm computes from.
