@@ -4,8 +4,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstddef>
 #include <cstdio>
 #include <utility>
 
@@ -154,6 +156,11 @@ Status FileWriter::rewrite(std::uint64_t offset, ByteSpan bytes) {
   OPDRIFT_CHECK(offset + bytes.size() <= position());
   if (fd_ < 0) {
     return Error{ErrorCode::write_failed, "an earlier write failed", path_};
+  }
+  if (offset >= flushed_) {
+    const auto place = static_cast<std::ptrdiff_t>(offset - flushed_);
+    std::copy(bytes.begin(), bytes.end(), buffer_.begin() + place);
+    return Unit{};
   }
   OPDRIFT_CHECK_OK(flush());
   while (!bytes.empty()) {

@@ -44,7 +44,11 @@ FileTensor read_member(const std::shared_ptr<const ZipArchive>& archive, std::si
   const Result<NpyHeader> header = header_of(*archive, index);
   if (header) {
     const std::uint64_t data_bytes = member.bytes - header->data_offset;
-    array = describe_npy(*header, data_bytes, std::nullopt, member.name, warnings);
+    std::vector<std::string> notes;
+    array = describe_npy(*header, data_bytes, std::nullopt, member.name, notes);
+    for (const std::string& note : notes) {
+      warnings.push_back("member '" + printable(member.name) + "': " + note);
+    }
     array.loader = [archive, index, path, offset = header->data_offset,
                     size = array.size_bytes]() -> Result<Bytes> {
       OPDRIFT_TRY(const Bytes bytes, in_file(archive->load(index), path));

@@ -69,6 +69,18 @@ TEST(FileWriter, RewriteReplacesBytesInTheMiddle) {
   EXPECT_EQ(content_of(folder / "a"), "012xy56789!");
 }
 
+TEST(FileWriter, RewriteReachesBytesThatLeftTheBuffer) {
+  const TempFolder folder;
+  Result<FileWriter> writer = FileWriter::create(folder / "a");
+  ASSERT_TRUE(writer && writer->write(std::string(300'000, 'x')) && writer->write("tail"));
+  ASSERT_TRUE(writer->rewrite(1, as_bytes("AB")) && writer->rewrite(299'999, as_bytes("CD")));
+  ASSERT_TRUE(writer->commit());
+  const std::string content = content_of(folder / "a");
+  EXPECT_EQ(content.size(), 300'004U);
+  EXPECT_EQ(content.substr(0, 4), "xABx");
+  EXPECT_EQ(content.substr(299'998), "xCDail");
+}
+
 TEST(FileWriter, ModeIsThatOfTheOptions) {
   const TempFolder folder;
   ASSERT_TRUE(write_file(folder / "a", "x", {.mode = 0600}));

