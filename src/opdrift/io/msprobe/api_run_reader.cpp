@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "opdrift/graph/table_text.hpp"
 #include "opdrift/io/in_file.hpp"
 #include "opdrift/io/msprobe/json_stream.hpp"
 #include "opdrift/io/msprobe/json_tree.hpp"
@@ -155,7 +156,7 @@ class RunBuilder : public JsonVisitor {
 
  private:
   Status entry(std::string_view name, const JsonTree& tree) {
-    if (is_unsafe_text(name)) {
+    if (graph::is_unsafe_text(name)) {
       return Error{ErrorCode::malformed, "api name contains special characters, please check!"};
     }
     tree_ = &tree;
@@ -375,7 +376,7 @@ class RunBuilder : public JsonVisitor {
                    "data info of " + path_ + ": expected true or false as requires_grad"};
     }
     for (const JsonNode* member = first(object); member != nullptr; member = next(*member)) {
-      if (member->kind == Kind::text && is_unsafe_text(member->text)) {
+      if (member->kind == Kind::text && graph::is_unsafe_text(member->text)) {
         return Error{ErrorCode::malformed,
                      "data info of " + path_ + " contains special characters, please check!"};
       }
@@ -494,23 +495,6 @@ class RunBuilder : public JsonVisitor {
 };
 
 }  // namespace
-
-bool is_unsafe_text(std::string_view text) {
-  constexpr std::array<std::string_view, 10> kStarts = {"+",  "-",  "=",  "%",  "@",
-                                                        "＋", "－", "＝", "％", "＠"};
-  while (true) {
-    for (const std::string_view start : kStarts) {
-      if (text.starts_with(start)) {
-        return true;
-      }
-    }
-    const std::size_t semicolon = text.find(';');
-    if (semicolon == std::string_view::npos) {
-      return false;
-    }
-    text.remove_prefix(semicolon + 1);
-  }
-}
 
 Result<ApiRun> read_api_run(const std::string& path, const ApiRunOptions& options) {
   OPDRIFT_TRY(JsonFile file, open_json(path));

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "opdrift/base/result.hpp"
 #include "opdrift/graph/api_run.hpp"
@@ -28,9 +27,5 @@ struct ApiRunOptions {
 /// text that a spreadsheet could run or fields of the wrong kind, `limit` beyond 400 levels, and
 /// with what opening a file may fail with.
 Result<graph::ApiRun> read_api_run(const std::string& path, const ApiRunOptions& options = {});
-
-/// True for text that must not reach a spreadsheet: it begins with + - = % @ (or a full-width form
-/// of them), or one of those stands behind a semicolon.
-bool is_unsafe_text(std::string_view text);
 
 }  // namespace opdrift::io

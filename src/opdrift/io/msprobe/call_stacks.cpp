@@ -2,8 +2,8 @@
 
 #include <utility>
 
+#include "opdrift/graph/table_text.hpp"
 #include "opdrift/io/in_file.hpp"
-#include "opdrift/io/msprobe/api_run_reader.hpp"
 #include "opdrift/io/msprobe/json_stream.hpp"
 
 namespace opdrift::io {
@@ -51,7 +51,7 @@ class StackReader : public JsonVisitor {
                                   const JsonTree& tree) {
     std::vector<std::string_view> texts;
     for (const JsonNode* line = tree.first_child(lines); line != nullptr; line = tree.next(*line)) {
-      if (line->kind != Kind::text || is_unsafe_text(line->text)) {
+      if (line->kind != Kind::text || graph::is_unsafe_text(line->text)) {
         return Error{ErrorCode::malformed, "stack info of " + std::string(key) +
                                                " contains special characters, please check!"};
       }

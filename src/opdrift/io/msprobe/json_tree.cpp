@@ -1,32 +1,16 @@
 #include "opdrift/io/msprobe/json_tree.hpp"
 
-#include <cmath>
 #include <limits>
 
-#include "opdrift/base/text.hpp"
-#include "opdrift/io/msprobe/python_text.hpp"
+#include "opdrift/graph/table_text.hpp"
 
 namespace opdrift::io {
 
 namespace {
 
+/// The grammar was checked when the token was read.
 double real_value(std::string_view token) {
-  if (token == "NaN") {
-    return std::numeric_limits<double>::quiet_NaN();
-  }
-  const bool negative = token.front() == '-';
-  if (token == "Infinity" || token == "-Infinity") {
-    return negative ? -std::numeric_limits<double>::infinity()
-                    : std::numeric_limits<double>::infinity();
-  }
-  if (const auto value = parse_double(token)) {
-    return *value;
-  }
-  // The grammar was checked, so only the range is left: huge becomes infinity, tiny zero.
-  const bool tiny =
-      token.find("e-") != std::string_view::npos || token.find("E-") != std::string_view::npos;
-  const double limit = tiny ? 0.0 : std::numeric_limits<double>::infinity();
-  return negative ? -limit : limit;
+  return graph::python_number(token).value_or(std::numeric_limits<double>::quiet_NaN());
 }
 
 }  // namespace
@@ -58,11 +42,11 @@ bool JsonTree::is_falsy(const JsonNode& node) const {
 
 void JsonTree::append_repr(const JsonNode& node, std::string& out) const {
   if (node.kind == JsonNode::Kind::text) {
-    out += python_repr(node.text);
+    out += graph::python_repr(node.text);
     return;
   }
   if (node.kind == JsonNode::Kind::real) {
-    append_python_float(real_value(node.text), out);
+    graph::append_python_float(real_value(node.text), out);
     return;
   }
   if (node.kind != JsonNode::Kind::list && node.kind != JsonNode::Kind::object) {
@@ -76,7 +60,7 @@ void JsonTree::append_repr(const JsonNode& node, std::string& out) const {
       out += ", ";
     }
     if (!is_list) {
-      out += python_repr(child->key);
+      out += graph::python_repr(child->key);
       out += ": ";
     }
     append_repr(*child, out);
@@ -104,7 +88,7 @@ std::string_view python_number(std::string_view token, bool real, graph::TextAre
     return token == "-0" ? std::string_view("0") : token;
   }
   std::string text;
-  append_python_float(real_value(token), text);
+  graph::append_python_float(real_value(token), text);
   return text == token ? token : arena.keep(text);
 }
 
