@@ -135,7 +135,7 @@ Result<FileDump> parse_ascend_atb(const Bytes& file, const std::string& path) {
   }
   FileDump dump;
   dump.path = path;
-  dump.format = "ascend_atb";
+  dump.format = "atb";
   dump.tensors.push_back(*std::move(file_tensor));
   return dump;
 }

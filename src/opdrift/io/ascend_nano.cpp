@@ -230,7 +230,7 @@ bool probe_ascend_nano(ByteSpan head, std::uint64_t file_size, std::string_view 
 Result<FileDump> parse_ascend_nano(const Bytes& file, const std::string& path) {
   FileDump dump;
   dump.path = path;
-  dump.format = "ascend_nano";
+  dump.format = "nano";
   const std::vector<std::string_view> parts = split(base_name(path), '.');
   dump.op_name = parts.size() > 1 ? std::string(parts[1]) : std::string();
   const Status status = parse_into(file, dump);

@@ -101,7 +101,7 @@ bool reference_decodes(int ascend_number) {
 }
 
 std::optional<Error> first_problem(const FileDump& dump) {
-  if (dump.format == "ascend_nano") {
+  if (dump.format == "nano") {
     if (std::optional<Error> problem = nano_problem(dump)) {
       return problem;
     }

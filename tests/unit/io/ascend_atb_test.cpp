@@ -23,7 +23,7 @@ TEST(AtbDump, ReadsOneTensor) {
 }
 
 TEST(AtbDump, IsNotReadWhenAnythingIsMissing) {
-  for (const std::string text :
+  for (const std::string& text :
        {std::string(kHead) + "1234567", std::string(kHead) + "123456789", std::string("dtype=1\n"),
         std::string("dtype=1\n$End=1\n"), std::string("dtype=4\ndims=1\n$End=1\n1"),
         std::string("dtype=1\ndims=x\n$End=1\n"), std::string("dtype=1=2\n$End=1\n"),

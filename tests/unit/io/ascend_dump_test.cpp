@@ -9,6 +9,7 @@
 #include "opdrift/io/ascend_tensor.hpp"
 #include "opdrift/io/ascend_writer.hpp"
 #include "opdrift/io/protobuf_cursor.hpp"
+#include "opdrift/tensor/view.hpp"
 
 namespace opdrift::io {
 namespace {

@@ -22,10 +22,9 @@ std::string groups_text(const std::optional<NameGroups>& groups) {
   return text;
 }
 
-std::string regex_groups(const std::string& name, const std::string& pattern) {
+std::string regex_groups(const std::string& name, const std::regex& pattern) {
   std::smatch match;
-  if (!std::regex_search(name, match, std::regex(pattern),
-                         std::regex_constants::match_continuous)) {
+  if (!std::regex_search(name, match, pattern, std::regex_constants::match_continuous)) {
     return "no match";
   }
   std::string text;
@@ -39,13 +38,13 @@ std::string regex_groups(const std::string& name, const std::string& pattern) {
 // backtracking engine on every name made of the characters that matter.
 TEST(NamePattern, AgreesWithABacktrackingEngine) {
   const std::string name = "[A-Za-z0-9_-]+";
-  const std::string offline = name + R"(\.()" + name +
-                              R"()\.[0-9]+(\.[0-9]+)?\.[0-9]{1,255})"
-                              R"((\.[0-9]+\.[0-9]+\.[0-9]+)?(\.[0-9]+)?)";
-  const std::string dump = "(" + name + R"()\.()" + name +
-                           R"()\.([0-9]+)\.?([0-9]+)?\.([0-9]{1,255}))"
-                           R"(\.?([0-9]+)?\.?([0-9]+)?\.?([0-9]+)?\.?([0-9]+)?)";
-  const std::string numpy = R"(([A-Za-z0-9_.-]+\.[0-9]+)\.[0-9]{1,255}\.npy$)";
+  const std::regex offline(name + R"(\.()" + name +
+                           R"()\.[0-9]+(\.[0-9]+)?\.[0-9]{1,255})"
+                           R"((\.[0-9]+\.[0-9]+\.[0-9]+)?(\.[0-9]+)?)");
+  const std::regex dump("(" + name + R"()\.()" + name +
+                        R"()\.([0-9]+)\.?([0-9]+)?\.([0-9]{1,255}))"
+                        R"(\.?([0-9]+)?\.?([0-9]+)?\.?([0-9]+)?\.?([0-9]+)?)");
+  const std::regex numpy(R"(([A-Za-z0-9_.-]+\.[0-9]+)\.[0-9]{1,255}\.npy$)");
   const std::vector<std::string> parts = {"a", "", "1", "23", "npy", "x y"};
   std::size_t compared = 0;
   for (std::size_t code = 0; code < 6 * 6 * 6 * 6 * 6 * 6; code += 5) {

@@ -32,7 +32,8 @@ FileDump slice(const std::string& path, const tensor::Shape& shape, unsigned fir
 
 std::vector<unsigned> numbers(const FileTensor& file_tensor) {
   std::vector<unsigned> values;
-  for (const std::byte byte : load_tensor(file_tensor).value().bytes.span) {
+  const tensor::Tensor loaded = load_tensor(file_tensor).value();
+  for (const std::byte byte : loaded.bytes.span) {
     values.push_back(std::to_integer<unsigned>(byte));
   }
   return values;

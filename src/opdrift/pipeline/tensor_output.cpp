@@ -1,0 +1,200 @@
+#include "opdrift/pipeline/tensor_output.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "opdrift/io/file_writer.hpp"
+#include "opdrift/io/in_file.hpp"
+#include "opdrift/io/npy_writer.hpp"
+#include "opdrift/io/pt_writer.hpp"
+#include "opdrift/io/view_stream.hpp"
+#include "opdrift/tensor/decode.hpp"
+#include "opdrift/tensor/dtype.hpp"
+#include "opdrift/tensor/encode.hpp"
+
+namespace opdrift::pipeline {
+
+namespace {
+
+using tensor::DType;
+
+constexpr unsigned kPrivateMode = 0600;
+constexpr unsigned kDefaultMode = 0666;
+constexpr std::uint64_t kBlockElements = std::uint64_t{1} << 18;
+
+/// Converts blocks of elements from the stored to the written type.
+class ElementConverter {
+ public:
+  ElementConverter(DType from, DType to) : from_(from), to_(to) {}
+
+  /// `first` and `count` are element positions in `data`.
+  ByteSpan convert(const std::byte* data, std::uint64_t first, std::uint64_t count) {
+    switch (to_) {
+      case DType::f32: return to_floats(from_, data, first, count);
+      case DType::c64: return to_floats(DType::f16, data, 2 * first, 2 * count);
+      case DType::f64: return to_doubles(data, first, count);
+      default: return to_integers(data, first, count);
+    }
+  }
+
+ private:
+  ByteSpan to_floats(DType from, const std::byte* data, std::uint64_t first, std::uint64_t count) {
+    floats_.resize(static_cast<std::size_t>(count));
+    tensor::decode_to_float(from, data, first, count, floats_.data());
+    return std::as_bytes(std::span<const float>(floats_));
+  }
+  ByteSpan to_doubles(const std::byte* data, std::uint64_t first, std::uint64_t count) {
+    doubles_.resize(static_cast<std::size_t>(count));
+    tensor::decode_to_double(from_, data, first, count, doubles_.data());
+    return std::as_bytes(std::span<const double>(doubles_));
+  }
+  ByteSpan to_integers(const std::byte* data, std::uint64_t first, std::uint64_t count) {
+    to_doubles(data, first, count);
+    bytes_.assign(static_cast<std::size_t>(count), std::byte{0});
+    tensor::encode(to_, doubles_.data(), count, bytes_.data());
+    return {bytes_.data(), bytes_.size()};
+  }
+
+  DType from_;
+  DType to_;
+  std::vector<float> floats_;
+  std::vector<double> doubles_;
+  std::vector<std::byte> bytes_;
+};
+
+bool same_bits(DType from, DType to) {
+  return from == to || from == DType::undefined || from == DType::resource;
+}
+
+/// Packed elements have no bytes of their own; only their stored order can be walked.
+Status stream_packed(const OutputArray& array, const std::function<Status(ByteSpan)>& sink) {
+  if (!array.view.contiguous() || array.view.offset != 0) {
+    return Error{ErrorCode::unsupported_dtype,
+                 "elements of " + std::string(tensor::name_of(array.view.tensor.desc.dtype)) +
+                     " cannot be moved one by one"};
+  }
+  ElementConverter converter(array.view.tensor.desc.dtype, array.dtype);
+  const std::uint64_t count = array.view.count();
+  for (std::uint64_t first = 0; first < count; first += kBlockElements) {
+    OPDRIFT_CHECK_OK(sink(converter.convert(array.view.tensor.bytes.span.data(), first,
+                                            std::min(kBlockElements, count - first))));
+  }
+  return Unit{};
+}
+
+/// The view with its axes in reverse order: column-major becomes row-major.
+OutputArray transposed(const OutputArray& array) {
+  OutputArray reversed = array;
+  std::reverse(reversed.view.axes.begin(), reversed.view.axes.end());
+  return reversed;
+}
+
+Status write_npy_array(const std::string& path, const OutputArray& array) {
+  const bool fortran =
+      array.fortran_order && array.view.count() > 0 && tensor::column_major(array.view);
+  const io::NpyWriteOptions options{
+      .fortran_order = fortran, .raw_extension_types = false, .file = {.mode = kPrivateMode}};
+  OPDRIFT_TRY(io::NpyWriter writer, io::NpyWriter::create(path, array.dtype, array.shape, options));
+  OPDRIFT_CHECK_OK(stream_elements(fortran ? transposed(array) : array,
+                                   [&](ByteSpan block) { return writer.write(block); }));
+  return writer.finish();
+}
+
+Status write_bin_array(const std::string& path, const OutputArray& array) {
+  OPDRIFT_TRY(io::FileWriter writer, io::FileWriter::create(path, {.mode = kPrivateMode}));
+  OPDRIFT_CHECK_OK(stream_elements(array, [&](ByteSpan block) { return writer.write(block); }));
+  return writer.commit();
+}
+
+Status write_pt_array(const std::string& path, const OutputArray& array) {
+  OPDRIFT_TRY(io::PtWriter writer,
+              io::PtWriter::create(path, array.dtype, array.shape, {.mode = kDefaultMode}));
+  OPDRIFT_CHECK_OK(stream_elements(array, [&](ByteSpan block) { return writer.write(block); }));
+  return writer.finish();
+}
+
+}  // namespace
+
+std::string_view extension_of(OutputFile kind) {
+  switch (kind) {
+    case OutputFile::npy: return ".npy";
+    case OutputFile::bin: return ".bin";
+    case OutputFile::pt: return ".pt";
+  }
+  return ".npy";
+}
+
+DType written_dtype(DType dtype) {
+  switch (dtype) {
+    case DType::undefined:
+    case DType::i4:
+    case DType::i2: return DType::i8;
+    case DType::u4:
+    case DType::u2:
+    case DType::u1: return DType::u8;
+    case DType::resource: return DType::i64;
+    case DType::bf16: return DType::f32;
+    case DType::c32: return DType::c64;
+    case DType::e5m2:
+    case DType::e4m3fn:
+    case DType::e8m0:
+    case DType::hif8:
+    case DType::e3m2:
+    case DType::e2m3:
+    case DType::e2m1:
+    case DType::e1m2: return DType::f64;
+    default: return dtype;
+  }
+}
+
+OutputArray output_array(tensor::View view) {
+  const DType dtype = written_dtype(view.tensor.desc.dtype);
+  tensor::Shape shape = view.shape();
+  return {std::move(view), dtype, std::move(shape)};
+}
+
+OutputArray empty_array(const tensor::Shape& shape) {
+  OutputArray array;
+  array.view.tensor.desc.dtype = DType::f64;
+  array.view.axes.push_back({.extent = 0, .inner = 1, .outer_stride = 1, .inner_stride = 0});
+  array.dtype = DType::f64;
+  array.shape = shape;
+  return array;
+}
+
+Status stream_elements(const OutputArray& array, const std::function<Status(ByteSpan)>& sink) {
+  const DType stored = array.view.tensor.desc.dtype;
+  if (array.view.count() == 0) {
+    return Unit{};
+  }
+  if (tensor::info(stored).bits % 8 != 0) {
+    return stream_packed(array, sink);
+  }
+  if (same_bits(stored, array.dtype)) {
+    return io::stream_view(array.view, sink);
+  }
+  ElementConverter converter(stored, array.dtype);
+  const std::uint64_t item = tensor::info(stored).bits / 8;
+  return io::stream_view(array.view, [&](ByteSpan block) {
+    return sink(converter.convert(block.data(), 0, block.size() / item));
+  });
+}
+
+Status write_array(const std::string& path, OutputFile kind, const OutputArray& array) {
+  Status status = Unit{};
+  switch (kind) {
+    case OutputFile::npy: status = write_npy_array(path, array); break;
+    case OutputFile::bin: status = write_bin_array(path, array); break;
+    case OutputFile::pt: status = write_pt_array(path, array); break;
+  }
+  return io::in_file(std::move(status), path);
+}
+
+Status write_bytes(const std::string& path, ByteSpan bytes) {
+  OPDRIFT_TRY(io::FileWriter writer, io::FileWriter::create(path, {.mode = kPrivateMode}));
+  OPDRIFT_CHECK_OK(writer.write(bytes));
+  return writer.commit();
+}
+
+}  // namespace opdrift::pipeline
