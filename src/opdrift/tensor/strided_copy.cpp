@@ -49,7 +49,7 @@ struct Places {
 inline void fetch(const std::byte* place, std::int64_t ahead_bytes) {
   const auto address =
       reinterpret_cast<std::uintptr_t>(place) + static_cast<std::uintptr_t>(ahead_bytes);
-  __builtin_prefetch(reinterpret_cast<const void*>(address), 0, 3);
+  __builtin_prefetch(reinterpret_cast<const void*>(address), 0, 3);  // NOLINT: not dereferenced
 }
 
 // Lane 2i comes from lane i (or i + half) of the first vector, lane 2i + 1 from the second.
