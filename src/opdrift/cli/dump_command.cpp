@@ -38,16 +38,20 @@ void add_options(CLI::App& app, engine::DumpOptions& dump, Options& options) {
       ->required();
   app.add_option("-i,--input", options.inputs, "NAME=FILE, or FILE for a single input; repeatable");
   app.add_option("--dim", options.dims, "NAME=N for an open extent; repeatable");
-  app.add_option("--seed", dump.inputs.seed, "seed of made-up inputs", true);
-  app.add_option("--optimize", options.optimize, "graph optimisation: none, basic, extended, all",
-                 true);
+  app.add_option("--seed", dump.inputs.seed, "seed of made-up inputs")->capture_default_str();
+  app.add_option("--optimize", options.optimize, "graph optimisation: none, basic, extended, all")
+      ->capture_default_str();
   app.add_option("--precision", options.precision,
-                 "round values between operators: fp32, fp16, bf16", true);
-  app.add_option("--provider", dump.provider, "execution provider: cpu, cuda, cann ...", true);
+                 "round values between operators: fp32, fp16, bf16")
+      ->capture_default_str();
+  app.add_option("--provider", dump.provider, "execution provider: cpu, cuda, cann ...")
+      ->capture_default_str();
   app.add_option("--only", dump.only, "only operators or values whose name matches");
   app.add_option("--onnxruntime", dump.library, "path of libonnxruntime.so");
-  app.add_option("--threads", dump.threads, "threads of the run; 0: the library decides", true);
-  app.add_option("--memory", options.memory_mb, "MB of values held at a time", true)
+  app.add_option("--threads", dump.threads, "threads of the run; 0: the library decides")
+      ->capture_default_str();
+  app.add_option("--memory", options.memory_mb, "MB of values held at a time")
+      ->capture_default_str()
       ->check(CLI::Range(1.0, 1e9));
   app.add_flag("--overwrite", dump.overwrite, "replace an older dump in the folder");
   app.add_flag("!--no-check", dump.check_outputs,

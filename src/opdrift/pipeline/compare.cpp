@@ -3,10 +3,8 @@
 #include <re2/re2.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <chrono>
-#include <cstdio>
 #include <memory>
 #include <numeric>
 
@@ -14,6 +12,7 @@
 #include "opdrift/metrics/measure.hpp"
 #include "opdrift/pipeline/align_pair.hpp"
 #include "opdrift/pipeline/dump_index.hpp"
+#include "opdrift/pipeline/graph_compare.hpp"
 
 namespace opdrift::pipeline {
 
@@ -32,26 +31,6 @@ struct Sources {
   std::size_t target = 0;
   std::optional<ErrorCode> failure;
 };
-
-std::string words_of(const verdict::Gates& gates) {
-  if (gates.only_default()) {
-    return "relative L2 within 32 unit roundoffs of the coarser dtype, at least 1e-3; same "
-           "NaN/Inf";
-  }
-  std::string words = "same NaN/Inf";
-  const auto add = [&](const char* name, const std::optional<double>& limit, const char* relation) {
-    if (limit) {
-      std::array<char, 64> text{};
-      std::snprintf(text.data(), text.size(), ", %s %s %g", name, relation, *limit);
-      words += text.data();
-    }
-  };
-  add("cosine", gates.min_cosine, ">=");
-  add("relative L2", gates.max_relative_l2, "<=");
-  add("max abs error", gates.max_abs, "<=");
-  add("max relative error", gates.max_relative, "<=");
-  return words;
-}
 
 class Comparison {
  public:
@@ -79,7 +58,7 @@ class Comparison {
     result_.target_path = target_.path;
     result_.golden_kind = golden_.kind;
     result_.target_kind = target_.kind;
-    result_.rule = words_of(options_.gates);
+    result_.rule = verdict::describe(options_.gates);
     result_.ledger = golden_.ledger;
     result_.ledger.insert(result_.ledger.end(), target_.ledger.begin(), target_.ledger.end());
     add_notes(golden_, "golden: ");
@@ -270,18 +249,25 @@ class Comparison {
   std::atomic<std::uint64_t> done_{0};
 };
 
+Result<verdict::RunResult> compare_by_name(const std::string& target, const std::string& golden,
+                                           const CompareOptions& options) {
+  OPDRIFT_TRY(DumpIndex golden_index, index_dump(golden, RunSide::golden, options.jobs));
+  OPDRIFT_TRY(DumpIndex target_index, index_dump(target, RunSide::target, options.jobs));
+  return Comparison(std::move(golden_index), std::move(target_index), options).run();
+}
+
 }  // namespace
 
 Result<verdict::RunResult> compare_dumps(const std::string& target, const std::string& golden,
                                          const CompareOptions& options) {
   const auto started = std::chrono::steady_clock::now();
-  OPDRIFT_TRY(DumpIndex golden_index, index_dump(golden, RunSide::golden, options.jobs));
-  OPDRIFT_TRY(DumpIndex target_index, index_dump(target, RunSide::target, options.jobs));
-  Comparison comparison(std::move(golden_index), std::move(target_index), options);
-  OPDRIFT_TRY(verdict::RunResult result, comparison.run());
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - started;
-  result.elapsed_s = elapsed.count();
-  return result;
+  auto compared = options.graphs.empty() ? compare_by_name(target, golden, options)
+                                         : compare_by_graph(target, golden, options);
+  if (compared) {
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - started;
+    compared->elapsed_s = elapsed.count();
+  }
+  return compared;
 }
 
 }  // namespace opdrift::pipeline

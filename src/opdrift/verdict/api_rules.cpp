@@ -194,18 +194,17 @@ void apply_rules(std::span<RuleRow> rows, const RuleOptions& options) {
   if (rows.empty()) {
     return;
   }
-  if (options.mode == RowMode::checksum) {
-    std::for_each(rows.begin(), rows.end(), checksum_rule);
-    return;
-  }
   const CallKind kind = kind_of(rows);
   if (kind == CallKind::redundant) {
     return;
   }
   for (RuleRow& row : rows) {
     if (kind == CallKind::normal || row.output) {
-      row_rules(row);
+      options.mode == RowMode::checksum ? checksum_rule(row) : row_rules(row);
     }
+  }
+  if (options.mode == RowMode::checksum) {
+    return;
   }
   const auto first =
       std::find_if(rows.begin(), rows.end(), [](const RuleRow& row) { return row.output; });

@@ -82,6 +82,26 @@ Result<Gates> parse_gates(std::string_view text) {
   return gates;
 }
 
+std::string describe(const Gates& gates) {
+  if (gates.only_default()) {
+    return "relative L2 within 32 unit roundoffs of the coarser dtype, at least 1e-3; same "
+           "NaN/Inf";
+  }
+  std::string words = "same NaN/Inf";
+  const auto add = [&](const char* name, const std::optional<double>& limit, const char* relation) {
+    if (limit) {
+      std::array<char, 64> text{};
+      std::snprintf(text.data(), text.size(), ", %s %s %g", name, relation, *limit);
+      words += text.data();
+    }
+  };
+  add("cosine", gates.min_cosine, ">=");
+  add("relative L2", gates.max_relative_l2, "<=");
+  add("max abs error", gates.max_abs, "<=");
+  add("max relative error", gates.max_relative, "<=");
+  return words;
+}
+
 double default_relative_l2(tensor::DType golden, tensor::DType target) {
   const tensor::DTypeInfo& dtype = coarser(golden, target);
   if (dtype.unit_roundoff == 0.0) {

@@ -30,6 +30,9 @@ Result<Gates> parse_gates(std::string_view text);
 /// float type, at least 1e-3; 0 (exact) for integers and bool.
 double default_relative_l2(tensor::DType golden, tensor::DType target);
 
+/// The limits in words, for reports.
+std::string describe(const Gates& gates);
+
 /// Outcome of one pair: passed, or the first gate that failed and its numbers.
 struct GateOutcome {
   bool passed = true;

@@ -1,0 +1,106 @@
+#include "opdrift/cli/commands.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "opdrift/cli/console.hpp"
+#include "opdrift/cli/version.hpp"
+#include "opdrift/compat/msaccucmp.hpp"
+
+namespace opdrift::cli {
+
+namespace {
+
+constexpr Command kCommands[] = {
+    {"compare", "compare two dumps operator by operator", &run_compare},
+    {"dump", "run an ONNX model and write every operator's tensors", &run_dump},
+    {"info", "what a dump file or folder holds", &run_info},
+    {"stats", "minimum, maximum, mean, NaN and Inf of every tensor", &run_stats},
+    {"convert", "turn dumps into npy, npz, bin, txt, pt or statistics", &run_convert},
+    {"overflow", "explain the overflow records of a device dump", &run_overflow},
+    {"list", "formats, algorithms and reports this build knows", &run_list},
+    {"msaccucmp", "drop-in for msaccucmp.py, same options and files", &compat::run_msaccucmp},
+};
+
+constexpr std::string_view kIntroduction =
+    "opdrift finds the operator to blame when two runs of a neural network disagree.\n\n"
+    "Usage: opdrift COMMAND [OPTION]...\n\n"
+    "Commands:\n";
+
+constexpr std::string_view kExamples =
+    "\nExamples:\n"
+    "  opdrift compare npu_dump/ cpu_dump/ -o result/\n"
+    "  opdrift compare npu_dump/ golden_npy/ --graph model.json\n"
+    "  opdrift dump model.onnx --input x=input.npy -o golden/\n"
+    "  opdrift msaccucmp compare -m npu_dump -g golden -f model.json -out result\n"
+    "\nExit codes: 0 the sides agree, 1 they differ, 2 trouble (bad option, unreadable input,\n"
+    "nothing compared, interrupted). The front ends of other tools keep those tools' codes.\n"
+    "\n'opdrift COMMAND --help' explains one command.\n";
+
+std::string help_text() {
+  std::string text(kIntroduction);
+  for (const Command& command : kCommands) {
+    std::string line = "  " + std::string(command.name);
+    line.resize(std::max<std::size_t>(line.size() + 2, 14), ' ');
+    text += line + std::string(command.summary) + "\n";
+  }
+  return text + std::string(kExamples);
+}
+
+std::string_view base_name(std::string_view path) {
+  const std::size_t cut = path.rfind('/');
+  return cut == std::string_view::npos ? path : path.substr(cut + 1);
+}
+
+const Command* find_command(std::string_view name) {
+  const auto* const found =
+      std::find_if(std::begin(kCommands), std::end(kCommands),
+                   [&](const Command& command) { return command.name == name; });
+  return found == std::end(kCommands) ? nullptr : found;
+}
+
+/// The front end a link to the executable stands for: msaccucmp or msaccucmp.py.
+const Command* command_of_link(std::string_view program) {
+  std::string_view name = base_name(program);
+  if (name.size() > 3 && name.substr(name.size() - 3) == ".py") {
+    name.remove_suffix(3);
+  }
+  return name == "msaccucmp" ? find_command(name) : nullptr;
+}
+
+int unknown_command(const std::string& name) {
+  report_error("unknown command '" + name + "'; 'opdrift --help' lists the commands");
+  return kExitTrouble;
+}
+
+}  // namespace
+
+std::span<const Command> commands() {
+  return kCommands;
+}
+
+int run_program(std::span<const std::string> arguments) {
+  install_interrupt_handler();
+  if (!arguments.empty()) {
+    if (const Command* command = command_of_link(arguments[0])) {
+      return command->run(arguments.subspan(1));
+    }
+  }
+  if (arguments.size() < 2) {
+    write_output(help_text());
+    return kExitTrouble;
+  }
+  const std::string& name = arguments[1];
+  if (name == "--help" || name == "-h" || name == "help") {
+    return write_output(help_text()) ? kExitSame : kExitTrouble;
+  }
+  if (name == "--version" || name == "-V") {
+    return write_output(std::string("opdrift ") + kVersion + "\n") ? kExitSame : kExitTrouble;
+  }
+  const Command* command = find_command(name);
+  return command == nullptr ? unknown_command(name) : command->run(arguments.subspan(2));
+}
+
+}  // namespace opdrift::cli

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace opdrift::cli {
+
+/// One row per sub-command. `arguments` are those behind the command's name.
+struct Command {
+  std::string_view name;
+  std::string_view summary;
+  int (*run)(std::span<const std::string> arguments);
+};
+
+/// All sub-commands, in the order of the help text.
+std::span<const Command> commands();
+
+int run_compare(std::span<const std::string> arguments);
+int run_dump(std::span<const std::string> arguments);
+int run_convert(std::span<const std::string> arguments);
+int run_info(std::span<const std::string> arguments);
+int run_stats(std::span<const std::string> arguments);
+int run_overflow(std::span<const std::string> arguments);
+int run_list(std::span<const std::string> arguments);
+
+/// The whole program: `arguments` includes the program's name, which selects a front end when it is
+/// called through a link named msaccucmp or msaccucmp.py.
+int run_program(std::span<const std::string> arguments);
+
+}  // namespace opdrift::cli

@@ -1,0 +1,130 @@
+#include <algorithm>
+#include <string>
+
+#include "opdrift/base/text.hpp"
+#include "opdrift/cli/commands.hpp"
+#include "opdrift/cli/console.hpp"
+#include "opdrift/cli/describe.hpp"
+#include "opdrift/cli/options.hpp"
+#include "opdrift/pipeline/export.hpp"
+
+namespace opdrift::cli {
+
+namespace {
+
+constexpr const char* kFooter =
+    "Examples:\n"
+    "  opdrift convert npu_dump/ -o npy/\n"
+    "  opdrift convert Conv2D.conv1.2.7.1700000000004000 -o out/ --to txt --layout NCHW\n"
+    "  opdrift convert npu_dump/ -o out/ --to npz --select 'layer1/.*'\n"
+    "  opdrift convert npu_dump/ -o out/ --to stats\n"
+    "\nEvery written tensor is one line: file, type, max and min. Exit code 2 when a tensor could\n"
+    "not be converted; the others are written all the same.\n";
+
+std::string short_number(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.6g", value);
+  return text.data();
+}
+
+std::string line_of(const pipeline::ExportedTensor& tensor) {
+  std::string text =
+      printable(tensor.path.empty() ? tensor.label : tensor.path) + "  " + describe(tensor.desc);
+  if (tensor.stats) {
+    text += "  max " + short_number(tensor.stats->max) + "  min " + short_number(tensor.stats->min);
+  }
+  if (!tensor.problem.empty()) {
+    text += (tensor.path.empty() ? "  failed: " : "  note: ") + printable(tensor.problem);
+  }
+  return text + "\n";
+}
+
+Result<pipeline::ExportOptions> export_options(const std::string& type, const std::string& layout,
+                                               const std::string& shape) {
+  pipeline::ExportOptions options;
+  const auto known_type = pipeline::export_type_by_name(type);
+  if (!known_type) {
+    return Error{ErrorCode::invalid_argument,
+                 "--to '" + type + "': expected npy, npz, bin, txt, pt, dump or stats"};
+  }
+  options.type = *known_type;
+  if (!layout.empty()) {
+    options.format = tensor::format_by_name(layout);
+    if (!options.format) {
+      return Error{ErrorCode::invalid_argument,
+                   "--layout '" + layout + "': expected a format such as NCHW, NHWC or ND"};
+    }
+  }
+  for (const std::string_view part :
+       shape.empty() ? std::vector<std::string_view>{} : split(shape, ',')) {
+    const auto extent = parse_u64(part);
+    if (!extent || *extent == 0) {
+      return Error{ErrorCode::invalid_argument,
+                   "--shape '" + shape + "': expected positive numbers, for example 1,3,224,224"};
+    }
+    options.shape.push_back(*extent);
+  }
+  return options;
+}
+
+}  // namespace
+
+int run_convert(std::span<const std::string> arguments) {
+  CLI::App app("Turns dumps of any format into files other tools read.", "opdrift convert");
+  app.footer(kFooter);
+  std::string path;
+  std::string type = "npy";
+  std::string layout;
+  std::string shape;
+  std::string output = ".";
+  std::string only;
+  std::size_t jobs = 0;
+  app.add_option("PATH", path, "dump file or folder")->required();
+  app.add_option("-o,--output", output, "folder for the files, made if missing")
+      ->capture_default_str();
+  app.add_option("-t,--to", type, "npy, npz, bin, txt, pt, dump or stats")->capture_default_str();
+  app.add_option("-l,--layout", layout, "bring every tensor into this format: NCHW, NHWC, ND ...");
+  app.add_option("-s,--shape", shape, "with --layout: logical shape, instead of the original one");
+  app.add_option("--select", only, "only operators whose name matches this expression");
+  app.add_option("-j,--jobs", jobs, "threads; 0: one per processor")->capture_default_str();
+  if (const auto code = parse_arguments(app, arguments)) {
+    return *code;
+  }
+  auto options = export_options(type, layout, shape);
+  if (!options) {
+    return report_error(options.error());
+  }
+  const auto index = pipeline::index_dump(path, verdict::RunSide::target, jobs);
+  if (!index) {
+    return report_error(index.error());
+  }
+  options->output_folder = output;
+  options->only = only;
+  options->jobs = jobs;
+  options->cancel = &interrupt_flag();
+  Result<std::vector<pipeline::ExportedTensor>> lines = Error{};
+  {
+    Progress progress("converting", true);
+    options->progress = [&](std::uint64_t done, std::uint64_t total, std::uint64_t bytes) {
+      progress.update(done, total, bytes);
+    };
+    lines = pipeline::export_dump(*index, *options);
+  }
+  if (!lines) {
+    return report_error(lines.error());
+  }
+  std::string text;
+  for (const pipeline::ExportedTensor& line : *lines) {
+    text += line_of(line);
+  }
+  for (const verdict::LedgerEntry& entry : index->ledger) {
+    if (entry.state == verdict::LedgerState::unreadable) {
+      report_error(entry.path + ": " + entry.reason);
+    }
+  }
+  const bool all = std::all_of(lines->begin(), lines->end(),
+                               [](const auto& line) { return !line.path.empty(); });
+  return write_output(text) && all && !lines->empty() ? kExitSame : kExitTrouble;
+}
+
+}  // namespace opdrift::cli

@@ -1,0 +1,24 @@
+#include "opdrift/cli/options.hpp"
+
+#include <vector>
+
+#include "opdrift/cli/console.hpp"
+
+namespace opdrift::cli {
+
+std::optional<int> parse_arguments(CLI::App& app, std::span<const std::string> arguments) {
+  // CLI11 takes the arguments last first.
+  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+  try {
+    app.parse(std::move(reversed));
+  } catch (const CLI::CallForHelp&) {
+    return write_output(app.help()) ? kExitSame : kExitTrouble;
+  } catch (const CLI::ParseError& error) {
+    report_error(error.what());
+    std::fprintf(stderr, "try '%s --help'\n", app.get_name().c_str());
+    return kExitTrouble;
+  }
+  return std::nullopt;
+}
+
+}  // namespace opdrift::cli

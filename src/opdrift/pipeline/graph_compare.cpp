@@ -1,0 +1,129 @@
+#include "opdrift/pipeline/graph_compare.hpp"
+
+#include <re2/re2.h>
+
+#include <utility>
+
+#include "opdrift/pipeline/network_compare.hpp"
+
+namespace opdrift::pipeline {
+
+namespace {
+
+using verdict::TensorResult;
+
+std::string kind_name(io::FolderKind kind) {
+  switch (kind) {
+    case io::FolderKind::offline: return "Ascend dump";
+    case io::FolderKind::quant: return "quantised original";
+    case io::FolderKind::standard: return "framework dump";
+  }
+  return "dump";
+}
+
+/// Of a row without numbers: true when it is a pair that could not be compared.
+bool is_failed_pair(const NetworkRow& row) {
+  return row.state == RowState::misfit || row.state == RowState::unreadable;
+}
+
+class Translation {
+ public:
+  Translation(NetworkResult network, const CompareOptions& options)
+      : network_(std::move(network)), options_(options) {}
+
+  Result<verdict::RunResult> run() {
+    const RE2 only(options_.only, RE2::Quiet);
+    if (!only.ok()) {
+      return Error{ErrorCode::invalid_argument,
+                   "selection '" + options_.only + "': " + only.error()};
+    }
+    verdict::RunResult result;
+    result.golden_path = network_.golden_path;
+    result.target_path = network_.target_path;
+    result.golden_kind = kind_name(network_.golden_kind);
+    result.target_kind = kind_name(network_.target_kind);
+    result.rule = describe(options_.gates);
+    result.notes = network_.warnings;
+    result.interrupted = network_.interrupted;
+    result.bytes_read = network_.bytes_read;
+    for (const NetworkRow& row : network_.rows) {
+      if (!row.whole_operator && (row.measurement || is_failed_pair(row)) &&
+          RE2::PartialMatch(row.operator_name, only)) {
+        result.tensors.push_back(tensor_of(row));
+      }
+    }
+    result.ledger = std::move(network_.ledger);
+    return result;
+  }
+
+ private:
+  TensorResult tensor_of(const NetworkRow& row) const {
+    TensorResult tensor;
+    tensor.operator_name = row.operator_name;
+    tensor.operator_type = row.operator_type;
+    tensor.golden_operator = row.golden_names;
+    tensor.tensor_name = row.golden_tensor;
+    tensor.role = row.output ? "output" : "input";
+    tensor.index = row.tensor;
+    tensor.order = row.sequence
+                       ? static_cast<std::uint64_t>(std::max<std::int64_t>(0, *row.sequence))
+                       : row.index;
+    tensor.rule = row.rule;
+    tensor.target_path = row.target.path;
+    tensor.golden_path = row.golden.path;
+    tensor.target_shape = row.compared_shape;
+    tensor.golden_shape = row.golden.desc.shape;
+    tensor.measurement = row.measurement;
+    if (row.measurement) {
+      const verdict::GateOutcome outcome = verdict::apply(options_.gates, *row.measurement);
+      tensor.passed = outcome.passed;
+      tensor.reason = outcome.reason;
+    } else {
+      tensor.reason = row.reason;
+    }
+    return tensor;
+  }
+
+  NetworkResult network_;
+  const CompareOptions& options_;
+};
+
+Result<NetworkOptions> network_options(const std::string& target, const std::string& golden,
+                                       const CompareOptions& options) {
+  if (options.graphs.size() > 2) {
+    return Error{ErrorCode::invalid_argument, "expected at most two --graph files, found " +
+                                                  std::to_string(options.graphs.size())};
+  }
+  NetworkOptions network;
+  network.target_path = target;
+  network.golden_path = golden;
+  network.graph_json = options.graphs.front();
+  network.max_elements = options.max_elements;
+  network.jobs = options.jobs;
+  network.cancel = options.cancel;
+  if (options.kl_divergence) {
+    network.algorithms = {"KullbackLeiblerDivergence"};
+  }
+  if (options.progress) {
+    network.progress = [&options](std::uint64_t done, std::uint64_t total) {
+      options.progress(done, total, 0);
+    };
+  }
+  if (options.graphs.size() == 2) {
+    OPDRIFT_TRY(const io::DumpFolder folder, io::scan_folder(golden));
+    const bool device = folder.kind == io::FolderKind::offline;
+    (device ? network.close_fusion_json : network.quantised_json) = options.graphs[1];
+  }
+  return network;
+}
+
+}  // namespace
+
+Result<verdict::RunResult> compare_by_graph(const std::string& target, const std::string& golden,
+                                            const CompareOptions& options) {
+  OPDRIFT_TRY(const NetworkOptions network, network_options(target, golden, options));
+  OPDRIFT_TRY(NetworkResult result, compare_network(network));
+  return Translation(std::move(result), options).run();
+}
+
+}  // namespace opdrift::pipeline
