@@ -355,7 +355,7 @@ int run_auto(const Arguments& given, ReferenceLog& log) {
   if (!options.reference_tables) {
     summarise(*outcome, log);
   }
-  if (outcome->compared && !options.diff_analyze) {
+  if (outcome->totals.rows > 0) {
     say_goodbye(log);
   }
   return kExitSuccess;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "opdrift/metrics/algorithms/float_sum.hpp"
 #include "opdrift/metrics/algorithms/torch_pair_kernels.hpp"
 #include "opdrift/metrics/block_source.hpp"
 #include "opdrift/tensor/decode.hpp"
@@ -312,6 +313,27 @@ TorchPairSums measure_complex(const View& golden, const View& target,
   return meter.result();
 }
 
+/// Means of few numbers depend on the order of the additions when they nearly cancel, so small
+/// tensors are added as torch adds them; see float_sum.hpp.
+constexpr std::uint64_t kOrderedSums = 32768;
+
+double ordered_sum(const View& view, std::uint64_t count) {
+  const DType dtype = view.tensor.desc.dtype;
+  const auto size = static_cast<std::size_t>(count);
+  std::vector<std::byte> bytes((size * tensor::info(dtype).bits + 7) / 8 + 8);
+  tensor::gather(view, 0, count, bytes.data());
+  std::vector<float> values(size);
+  tensor::decode_to_float(dtype, bytes.data(), 0, count, values.data());
+  return static_cast<double>(torch_float_sum(values));
+}
+
+void use_ordered_sums(const View& golden, const View& target, TorchPairSums& sums) {
+  if (sums.count > 0 && sums.count <= kOrderedSums) {
+    sums.golden_sum = ordered_sum(golden, sums.count);
+    sums.target_sum = ordered_sum(target, sums.count);
+  }
+}
+
 }  // namespace
 
 Result<TorchPairSums> measure_torch_pair(const View& golden, const View& target,
@@ -356,7 +378,11 @@ Result<TorchPairSums> measure_torch_pair(const View& golden, const View& target,
   for (const TorchMeter& meter : meters) {
     total.merge(meter);
   }
-  return total.result();
+  TorchPairSums sums = total.result();
+  if (options.float32) {
+    use_ordered_sums(golden, target, sums);
+  }
+  return sums;
 }
 
 }  // namespace opdrift::metrics

@@ -27,7 +27,8 @@
 ///   ratio = |m / g - 1|    difference = |m - g|        largest and sum of each
 ///   softmax divergence = sum p (ln p - ln q), p = softmax(g), q = softmax(m), at least 0
 ///
-/// and largest, smallest and sum of each side. NaN and infinities make those of a side NaN or
+/// and largest, smallest and sum of each side (in torch's order of additions up to 32,768 elements,
+/// else in double). NaN and infinities make those of a side NaN or
 /// infinite, as float arithmetic would; the divergence then means nothing.
 ///
 /// Sums are exact to about n 2^-53 of their terms; `ratio`, `difference` and r (P = float) carry
