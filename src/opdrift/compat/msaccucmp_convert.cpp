@@ -92,7 +92,7 @@ class ConvertCommand {
       log_.write(static_cast<LogLevel>(level), text);
     };
     if (arguments_.text("version", "2") == "1") {
-      log_.warning("version 1 is read like version 2");
+      log_.info("version 1 is read like version 2");
     }
     OPDRIFT_CHECK_OK(check_format_options());
     OPDRIFT_CHECK_OK(find_paths());

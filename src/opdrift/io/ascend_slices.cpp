@@ -158,6 +158,29 @@ std::vector<FileTensor*> tensors_of(FileDump& dump, TensorRole role) {
   return found;
 }
 
+/// Elements a tensor has by its own shape and bytes; surplus bytes do not count.
+std::uint64_t held_elements(const FileTensor& source) {
+  const unsigned bits = std::max(1U, tensor::info(source.desc.dtype).bits);
+  const std::uint64_t available =
+      source.size_bytes / bits * 8 + source.size_bytes % bits * 8 / bits;
+  return std::min(available, tensor::element_count(source.desc.shape).value_or(available));
+}
+
+Error does_not_fill(const tensor::Shape& shape, std::uint64_t held) {
+  return Error{ErrorCode::data_mismatch, "slice of shape [" + tensor::to_string(shape) +
+                                             "]: expected as many elements, found " +
+                                             std::to_string(held)};
+}
+
+void give_shape(FileTensor& file_tensor, const tensor::Shape& shape) {
+  const std::uint64_t held = held_elements(file_tensor);
+  if (!file_tensor.problem && tensor::element_count(shape).value_or(~held) != held) {
+    file_tensor.problem = does_not_fill(shape, held);
+  }
+  file_tensor.desc.shape = shape;
+  file_tensor.desc.has_shape = true;
+}
+
 Status apply_side(FileDump& dump, TensorRole role, const std::optional<SliceShapes>& side,
                   std::uint64_t thread) {
   OPDRIFT_TRY(const std::vector<tensor::Shape> shapes, shapes_of_thread(side, thread));
@@ -171,8 +194,7 @@ Status apply_side(FileDump& dump, TensorRole role, const std::optional<SliceShap
                       std::to_string(shapes.size()));
   }
   for (std::size_t i = 0; i < tensors.size(); ++i) {
-    tensors[i]->desc.shape = shapes[i];
-    tensors[i]->desc.has_shape = true;
+    give_shape(*tensors[i], shapes[i]);
   }
   return Unit{};
 }
@@ -219,14 +241,9 @@ Result<Piece> make_piece(const FileTensor& source, tensor::Shape shape) {
                                                    std::string(tensor::name_of(source.desc.dtype))};
   }
   OPDRIFT_TRY(const std::uint64_t count, tensor::element_count(shape));
-  // Surplus bytes are ignored where the stored shape already ignored them.
-  const Result<std::uint64_t> stored = tensor::element_count(source.desc.shape);
-  const std::uint64_t available = source.size_bytes / (bits / 8);
-  const std::uint64_t held = stored ? std::min(available, *stored) : available;
+  const std::uint64_t held = held_elements(source);
   if (count != held) {
-    return Error{ErrorCode::data_mismatch, "slice of shape [" + tensor::to_string(shape) +
-                                               "]: expected " + std::to_string(count) +
-                                               " elements, found " + std::to_string(held)};
+    return does_not_fill(shape, held);
   }
   return Piece{std::move(shape), count * (bits / 8), source};
 }

@@ -39,8 +39,9 @@ struct SliceInfo {
 Result<std::optional<SliceInfo>> slice_info(const FileDump& dump);
 
 /// Gives the tensors of an automatically sliced dump the shapes of its thread, which is the part
-/// before the last dot of `path`. Other dumps are left alone. Fails with not_found (no thread
-/// number in the path) or slice_mismatch (no such thread, other number of shapes than tensors).
+/// before the last dot of `path`. Other dumps are left alone. A tensor whose elements do not fill
+/// its slice gets a `problem` (data_mismatch). Fails with not_found (no thread number in the path)
+/// or slice_mismatch (no such thread, other number of shapes than tensors).
 Status apply_slice_shapes(FileDump& dump, const std::string& path);
 
 /// All slices of one operator as one dump.

@@ -64,16 +64,19 @@ Result<io::FileDump> open_npy_for_convert(const std::string& path, const Bytes& 
   return dump;
 }
 
-/// The elements of a tensor in its stored shape.
-Result<OutputArray> plain_array(const FileTensor& source, bool reference) {
+/// The elements of a tensor in its stored shape. One without dims is written as one element, which
+/// NumPy files give a dim and torch files do not.
+Result<OutputArray> plain_array(const FileTensor& source, ConvertType type, bool reference) {
   const tensor::TensorDesc& desc = source.desc;
   if (is_empty(desc.shape)) {
-    return empty_array(desc.shape);
+    return empty_array(desc);
   }
   OPDRIFT_TRY(const tensor::Tensor loaded, io::load_tensor(source));
   if (desc.shape.empty()) {
     OPDRIFT_TRY(tensor::View view, tensor::flat_view(loaded, 1));
-    return output_array(std::move(view));
+    OutputArray array = output_array(std::move(view));
+    array.shape = type == ConvertType::pt ? tensor::Shape{} : array.shape;
+    return array;
   }
   if (reference && desc.shape.size() > kReferenceMaxRank) {
     return Error{ErrorCode::data_mismatch,
@@ -196,7 +199,7 @@ class FileConverter {
   /// Only a tensor that cannot be named ends the file, and only as the reference does it.
   Status write_plain(const FileTensor& source) {
     notify(NoticeLevel::info, "writing " + label(source.role, source.index));
-    Result<OutputArray> array = plain_array(source, options_.reference);
+    Result<OutputArray> array = plain_array(source, options_.type, options_.reference);
     if (!array) {
       fail(source, array.error());
       return Unit{};
@@ -259,7 +262,7 @@ class FileConverter {
 
   /// msnpy keeps a tensor that could not be converted, under its stored format.
   void write_unconverted(const FileTensor& source) {
-    const Result<OutputArray> array = plain_array(source, options_.reference);
+    const Result<OutputArray> array = plain_array(source, options_.type, options_.reference);
     const Result<std::string> name =
         tensor_file_name(options_.type, name_parts(source, {}, source.desc.format));
     const Status saved = !array  ? Status(array.error())

@@ -15,14 +15,14 @@ bool is_empty(const tensor::Shape& shape) {
   return std::find(shape.begin(), shape.end(), 0) != shape.end();
 }
 
-/// Tensors without elements count as float64, whatever their type number says.
+/// An extent of 0 makes a float64 array, whatever the type number says.
 Result<tensor::Tensor> load(const io::FileTensor& source) {
   if (!is_empty(source.desc.shape)) {
     return io::load_tensor(source);
   }
   tensor::Tensor empty;
   empty.desc = source.desc;
-  empty.desc.dtype = tensor::DType::f64;
+  empty.desc.dtype = source.desc.has_shape ? tensor::DType::f64 : source.desc.dtype;
   empty.desc.strides.clear();
   return empty;
 }

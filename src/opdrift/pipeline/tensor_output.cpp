@@ -154,12 +154,13 @@ OutputArray output_array(tensor::View view) {
   return {std::move(view), dtype, std::move(shape)};
 }
 
-OutputArray empty_array(const tensor::Shape& shape) {
+OutputArray empty_array(const tensor::TensorDesc& desc) {
+  const DType dtype = desc.has_shape ? DType::f64 : desc.dtype;
   OutputArray array;
-  array.view.tensor.desc.dtype = DType::f64;
+  array.view.tensor.desc.dtype = dtype;
   array.view.axes.push_back({.extent = 0, .inner = 1, .outer_stride = 1, .inner_stride = 0});
-  array.dtype = DType::f64;
-  array.shape = shape;
+  array.dtype = written_dtype(dtype);
+  array.shape = desc.shape;
   return array;
 }
 

@@ -42,8 +42,9 @@ struct OutputArray {
 /// The array of a view, with the shape of its axes.
 OutputArray output_array(tensor::View view);
 
-/// An array without elements. It counts as float64, as NumPy makes it.
-OutputArray empty_array(const tensor::Shape& shape);
+/// An array without elements. An extent of 0 makes it float64 whatever the stored type, as NumPy
+/// does; a tensor without dims and bytes keeps its type.
+OutputArray empty_array(const tensor::TensorDesc& desc);
 
 /// Hands all elements in logical order to `sink`, converted, in blocks of at most a few MiB.
 Status stream_elements(const OutputArray& array, const std::function<Status(ByteSpan)>& sink);

@@ -18,13 +18,19 @@
 
 #include "opdrift/base/text.hpp"
 
-/// Recorded runs of the reference tool on Ascend dumps: `<case>/case.json`, `<case>/in`, and per run
+/// Recorded runs of the reference tool on Ascend dumps: `<case>/case.json`, `<case>/in`, and per
+/// run
 /// `<case>/expected/<run>`.
 namespace opdrift::testing {
 
 namespace fs = std::filesystem;
 
 /// The folder of all cases; may be absent.
+/// How a failing test names the run.
+inline void PrintTo(const FixtureRun& run, std::ostream* out) {  // NOLINT: GoogleTest's name
+  *out << run.id();
+}
+
 inline fs::path fixture_root() {
   const char* set = std::getenv("OPDRIFT_SHARED");
   const fs::path shared =

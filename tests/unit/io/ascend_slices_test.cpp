@@ -124,5 +124,16 @@ TEST(SliceShapes, ReplaceTheStoredShapeOfTheThread) {
   EXPECT_EQ(apply_slice_shapes(dump, "C.a.b.c").error().code, ErrorCode::not_found);
 }
 
+// Ten bytes in a slice of six: unlike elsewhere the surplus does not count as padding.
+TEST(SliceShapes, MustBeFilledExactly) {
+  const std::string automatic =
+      R"({"threadMode": 1, "input_tensor_slice": [], "output_tensor_slice":
+          [[[{"lower": 0, "higher": 6}]]]})";
+  FileDump dump = slice("C.a.1.2.3.4.330.0.0", {10}, 0, automatic);
+  ASSERT_TRUE(apply_slice_shapes(dump, dump.path));
+  ASSERT_TRUE(dump.tensors[0].problem);
+  EXPECT_EQ(dump.tensors[0].problem->code, ErrorCode::data_mismatch);
+}
+
 }  // namespace
 }  // namespace opdrift::io
