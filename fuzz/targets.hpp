@@ -12,5 +12,6 @@ void npy_header(ByteSpan bytes);
 void safetensors(ByteSpan bytes);
 void protobuf(ByteSpan bytes);
 void hdf5(ByteSpan bytes);
+void onnx_model(ByteSpan bytes);
 
 }  // namespace opdrift::fuzz

@@ -201,6 +201,7 @@ class Dumper {
     fix_input_shapes(placed_.model, inputs_.tensors);
     const std::vector<NodeOutput> outputs = node_outputs(placed_.model.graph);
     std::vector<std::string> names;
+    names.reserve(outputs.size());
     for (const NodeOutput& output : outputs) {
       names.push_back(output.tensor);
     }

@@ -70,6 +70,7 @@ Error about(const ValueInfo& input, ErrorCode code, const std::string& message) 
 
 std::string shape_text(const std::vector<Dim>& shape) {
   std::vector<std::string> parts;
+  parts.reserve(shape.size());
   for (const Dim& dim : shape) {
     parts.push_back(dim.value ? std::to_string(*dim.value)
                               : (dim.symbol.empty() ? "?" : printable(dim.symbol)));

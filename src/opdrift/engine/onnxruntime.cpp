@@ -161,6 +161,7 @@ class LoadedSession final : public Session {
         values.push_back(borrow(input.tensor));
       }
       std::vector<const char*> output_names;
+      output_names.reserve(outputs.size());
       for (const std::string& output : outputs) {
         output_names.push_back(output.c_str());
       }
@@ -168,6 +169,7 @@ class LoadedSession final : public Session {
           session_.Run(Ort::RunOptions{nullptr}, input_names.data(), values.data(), values.size(),
                        output_names.data(), output_names.size());
       std::vector<RunValue> taken;
+      taken.reserve(results.size());
       for (Ort::Value& result : results) {
         taken.push_back(take_value(std::move(result)));
       }

@@ -64,8 +64,8 @@ struct Domain {
 
 OrtCustomOpDomain* rounding_domain(unsigned api_version) {
   // Sessions keep pointing to it, so it is never destroyed.
-  static auto* const made = new Domain(api_version);
-  return made->domain;
+  static auto* const kMade = new Domain(api_version);
+  return kMade->domain;
 }
 
 }  // namespace opdrift::engine

@@ -142,7 +142,7 @@ struct Model {
 };
 
 /// Reads a model file. Fails like MappedFile::open, with `truncated` or `malformed` for bytes that
-/// are no ModelProto with nodes or inputs, and with `limit` for more than ten million parts.
+/// are no ModelProto with nodes or inputs, and with `limit` for more than four million parts.
 Result<Model> open_model(const std::string& path);
 
 /// The same for bytes in memory; `bytes.owner` is kept by the model.

@@ -7,8 +7,11 @@ namespace opdrift::io::onnx {
 
 namespace {
 
-// A part takes about a hundred bytes in memory however few it takes in the file.
-constexpr std::uint64_t kMaxParts = 10'000'000;
+// A part takes a few hundred bytes in memory however few it takes in the file. The largest models
+// known have some hundred thousand nodes.
+constexpr std::uint64_t kMaxParts = 4'000'000;
+constexpr std::size_t kMaxRank = 64;
+constexpr std::size_t kMaxAttributeIntegers = std::size_t{1} << 24;
 
 /// Turns messages into parts. Field numbers are those of the grammar in the header.
 class Reader {
@@ -202,7 +205,8 @@ class Reader {
 
   static Status read_integers(const ProtobufField& field, std::vector<std::int64_t>& out) {
     std::vector<std::uint64_t> numbers;
-    OPDRIFT_CHECK_OK(append_varints(field, numbers));
+    OPDRIFT_CHECK_OK(append_varints(field, numbers, kMaxAttributeIntegers));
+    out.reserve(out.size() + numbers.size());
     for (const std::uint64_t number : numbers) {
       out.push_back(static_cast<std::int64_t>(number));
     }
@@ -213,7 +217,7 @@ class Reader {
     tensor.message = part(message);
     return for_each_field(ProtobufCursor(message), [&](const ProtobufField& field) -> Status {
       if (field.number == 1) {
-        return append_varints(field, tensor.dims, 64);
+        return append_varints(field, tensor.dims, kMaxRank);
       }
       if (field.is(2, WireType::varint)) {
         tensor.data_type = field.as_i32();
@@ -304,7 +308,13 @@ class Reader {
       } else if (field.is(2, WireType::bytes)) {
         auto& dims = info.shape.emplace();
         return for_each_field(ProtobufCursor(field), [&](const ProtobufField& dim) -> Status {
-          return dim.is(1, WireType::bytes) ? read_dim(dim, dims.emplace_back()) : Unit{};
+          if (!dim.is(1, WireType::bytes)) {
+            return Unit{};
+          }
+          if (dims.size() >= kMaxRank) {
+            return Error{ErrorCode::limit, "expected at most 64 axes", {}, dim.offset};
+          }
+          return read_dim(dim, dims.emplace_back());
         });
       }
       return Unit{};
