@@ -27,7 +27,7 @@ class Rope {
     runs_.push_back(bytes);
   }
 
-  void add(ProtobufWriter writer) {
+  void add(const ProtobufWriter& writer) {
     const ByteSpan bytes = writer.view();
     pending_.insert(pending_.end(), bytes.begin(), bytes.end());
   }
@@ -35,7 +35,7 @@ class Rope {
   void text(std::uint32_t number, std::string_view value) {
     ProtobufWriter writer;
     writer.text(number, value);
-    add(std::move(writer));
+    add(writer);
   }
 
   void message(std::uint32_t number, const Bytes& bytes) {
@@ -68,7 +68,7 @@ class Rope {
         return;
       case WireType::end_group: return;
     }
-    add(std::move(writer));
+    add(writer);
   }
 
   std::vector<Bytes> take() {
@@ -138,7 +138,7 @@ void encode_attribute(const Attribute& attribute, Rope& node) {
   encode_attribute_value(attribute, writer);
   writer.signed_varint(20, static_cast<std::int64_t>(attribute.type));
   Rope rope;
-  rope.add(std::move(writer));
+  rope.add(writer);
   if (attribute.tensor) {
     rope.message(5, attribute.tensor->message);
   }
