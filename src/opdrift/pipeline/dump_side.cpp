@@ -89,8 +89,8 @@ void DumpSide::judge_kind() {
     const bool npy = std::string_view(entry.files.back().real_name).ends_with(".npy");
     has_npy_ = has_npy_ || npy;
     if (npy || kind_ == io::FolderKind::offline) {
-      const std::string_view name =
-          npy ? entry.op_key.substr(0, entry.op_key.rfind('.')) : std::string_view(entry.op_key);
+      std::string_view name = entry.op_key;
+      name = npy ? name.substr(0, name.rfind('.')) : name;
       quantised_ = quantised_ || match::is_quantised_name(name, true);
     }
   }

@@ -19,6 +19,16 @@ Aligned from(tensor::AlignedTensors tensors) {
   return aligned;
 }
 
+/// The algorithms call a tensor scalar by the shape it is compared in; empty tensors keep theirs.
+Aligned from_graph(const tensor::Tensor& target, tensor::AlignedTensors tensors,
+                   const tensor::LayoutRules& rules) {
+  if (tensors.target.count() == 0) {
+    tensors.shape = target.desc.shape;
+  }
+  tensors.scalar = tensor::is_scalar(tensors.shape, rules);
+  return from(std::move(tensors));
+}
+
 /// Both sides without their padding; nothing when that does not give equal shapes.
 std::optional<Aligned> without_padding(const tensor::Tensor& target, const tensor::Tensor& golden) {
   auto left = tensor::remove_padding(target);
@@ -31,6 +41,15 @@ std::optional<Aligned> without_padding(const tensor::Tensor& target, const tenso
   aligned.pair = {std::move(right->view), std::move(left->view)};
   aligned.scalar = tensor::is_scalar(target.desc.shape, {});
   return aligned;
+}
+
+/// A device dump tells its layout itself; what the graph says is about the original model.
+std::string golden_format(const tensor::Tensor& golden, const AlignRequest& request) {
+  if (golden.desc.format == tensor::Format::reserved) {
+    return request.golden_format;
+  }
+  const auto name = tensor::format_name(golden.desc.format);
+  return name ? std::string(*name) : "";
 }
 
 }  // namespace
@@ -48,7 +67,7 @@ Result<Aligned> align_rows(const tensor::Tensor& target, const tensor::Tensor& g
     }
   }
   tensor::GoldenLayout layout;
-  layout.format = request.golden_format;
+  layout.format = golden_format(golden, request);
   layout.shape = request.golden_shape;
   layout.detail = request.kind == AlignKind::detail;
   layout.same_kind = request.kind == AlignKind::same_shape;
@@ -61,13 +80,13 @@ Result<Aligned> align_rows(const tensor::Tensor& target, const tensor::Tensor& g
     layout.rules.reference = false;
     Result<tensor::AlignedTensors> kept = tensor::align_to_golden(target, golden, layout);
     if (kept.has_value()) {
-      return from(*std::move(kept));
+      return from_graph(target, *std::move(kept), rules);
     }
   }
   if (!tensors.has_value()) {
     return tensors.error();
   }
-  return from(*std::move(tensors));
+  return from_graph(target, *std::move(tensors), rules);
 }
 
 }  // namespace opdrift::pipeline
