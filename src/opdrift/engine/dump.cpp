@@ -181,6 +181,7 @@ class Dumper {
     OPDRIFT_TRY(const std::string work, work_folder());
     SessionOptions options = session_;
     options.optimization = options_.optimization;
+    options.keep_layouts = true;
     options.save_optimized = work + "/optimized.onnx";
     OPDRIFT_TRY(plain_, nameless_ == 0 ? runtime_->open_file(options_.model, options)
                                        : open_model(*runtime_, placed_, options));

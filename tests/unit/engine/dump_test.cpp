@@ -374,6 +374,29 @@ TEST(DumpModel, FusedOperatorsNameTheirOriginals) {
   EXPECT_EQ(manifest["operators"][0]["outputs"][0]["tensor"], "y");
 }
 
+// Left to itself the optimiser pushes the first Transpose behind Relu, where both cancel, and r
+// would come out as (1, 2, 3).
+TEST(DumpModel, OptimisedValuesKeepTheirOrderOfAxes) {
+  OPDRIFT_NEEDS_ONNXRUNTIME();
+  const TempFolder folder;
+  onnx::Model model = empty_model();
+  const std::vector<std::int64_t> swap{0, 2, 1};
+  model.graph.inputs = {floats("x", {{1, ""}, {2, ""}, {3, ""}})};
+  model.graph.nodes = {
+      onnx::make_node("Transpose", "t1", {"x"}, {"t"}, {onnx::make_attribute("perm", swap)}),
+      onnx::make_node("Relu", "relu", {"t"}, {"r"}),
+      onnx::make_node("Transpose", "t2", {"r"}, {"y"}, {onnx::make_attribute("perm", swap)})};
+  model.graph.outputs = {floats("y", {{1, ""}, {2, ""}, {3, ""}})};
+  DumpOptions options = options_for(folder, model);
+  options.optimization = Optimization::extended;
+  EXPECT_TRUE(dump(options).outputs_equal());
+  for (const Json& op : manifest_of(options)["operators"]) {
+    if (op["outputs"][0]["tensor"] == "r") {
+      EXPECT_EQ(op["outputs"][0]["shape"], Json::array({1, 3, 2}));
+    }
+  }
+}
+
 TEST(DumpModel, OnlyLimitsWhatIsWritten) {
   OPDRIFT_NEEDS_ONNXRUNTIME();
   const TempFolder folder;

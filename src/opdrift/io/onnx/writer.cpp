@@ -295,6 +295,14 @@ Attribute make_attribute(std::string name, std::int64_t value) {
   return attribute;
 }
 
+Attribute make_attribute(std::string name, std::vector<std::int64_t> values) {
+  Attribute attribute;
+  attribute.name = std::move(name);
+  attribute.type = AttributeType::integers;
+  attribute.integers = std::move(values);
+  return attribute;
+}
+
 Attribute make_attribute(std::string name, Tensor value) {
   Attribute attribute;
   attribute.name = std::move(name);

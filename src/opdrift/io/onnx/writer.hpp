@@ -42,6 +42,7 @@ ValueInfo make_value_info(std::string name);
 ValueInfo make_value_info(std::string name, int element_type, const std::vector<Dim>& shape);
 
 Attribute make_attribute(std::string name, std::int64_t value);
+Attribute make_attribute(std::string name, std::vector<std::int64_t> values);
 Attribute make_attribute(std::string name, Tensor value);
 
 /// A node of the default domain.
