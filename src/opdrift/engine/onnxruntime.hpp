@@ -30,7 +30,7 @@ struct SessionOptions {
   std::string external_folder;   ///< of external data, for models that come from memory
   std::string save_optimized;    ///< path for the rewritten model; weights in `<path>.weights`
   /// Keeps Transpose nodes where they are. Otherwise the optimiser moves them past other operators,
-  /// whose outputs then keep their names but not their order of axes.
+  /// which then work on, and give, another order of axes than in the model.
   bool keep_layouts = false;
 };
 
