@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "opdrift/replay/kinds/kinds.hpp"
 #include "opdrift/tensor/decode.hpp"
 
 namespace opdrift::replay {
@@ -71,6 +72,12 @@ std::uint64_t reduction_estimate(const OperatorKind& kind,
   const auto shape = [&](std::size_t i) {
     return i < inputs.size() && inputs[i] != nullptr ? *inputs[i] : tensor::Shape{};
   };
+  if (kind.family == Family::convolution && kind.evaluate == conv_transpose) {
+    // Every input element meets every output channel of its group under every tap.
+    return std::max<std::uint64_t>(1,
+                                   saturating_product(count_of(shape(0)), product_of(shape(1), 1)) /
+                                       std::max<std::uint64_t>(1, outputs));
+  }
   if (kind.family == Family::convolution) {
     return product_of(shape(1), 1);
   }
@@ -184,8 +191,7 @@ Result<std::vector<double>> replayed_weight_variance(const OperatorKind& kind, c
   return variance;
 }
 
-Cost estimate(const OperatorKind& kind, const graph::Operator& /*op*/,
-              std::span<const tensor::Shape* const> inputs,
+Cost estimate(const OperatorKind& kind, std::span<const tensor::Shape* const> inputs,
               std::span<const tensor::Shape> outputs) {
   Cost cost;
   std::uint64_t elements = 0;

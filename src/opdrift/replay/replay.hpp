@@ -46,7 +46,7 @@ struct Cost {
 };
 
 /// Estimates the cost of an operator whose inputs (nullptr: absent) and outputs have these shapes.
-Cost estimate(const OperatorKind& kind, const graph::Operator& op,
-              std::span<const tensor::Shape* const> inputs, std::span<const tensor::Shape> outputs);
+Cost estimate(const OperatorKind& kind, std::span<const tensor::Shape* const> inputs,
+              std::span<const tensor::Shape> outputs);
 
 }  // namespace opdrift::replay

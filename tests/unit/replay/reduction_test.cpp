@@ -194,6 +194,22 @@ TEST(GridSample, CornersAndOutside) {
               ElementsAre(1, 2.5, 4));
 }
 
+// One sample per bin in the middle of a 2 x 2 image: the mean of all four.
+TEST(RoiAlign, SamplesTheMiddle) {
+  const Bench bench = Bench("RoiAlign", 16)
+                          .in(array({1, 1, 2, 2}, {1, 2, 3, 4}))
+                          .in(array({1, 4}, {0, 0, 2, 2}))
+                          .in(integers({0}))
+                          .ints("sampling_ratio", {1});
+  EXPECT_THAT(bench.values(), ElementsAre(2.5));
+  EXPECT_THAT(Bench("RoiAlign", 16)
+                  .in(array({1, 1, 2, 2}, {1, 2, 3, 4}))
+                  .in(array({1, 4}, {0, 0, 1e300, 2}))
+                  .in(integers({0}))
+                  .failure(),
+              HasSubstr("too large"));
+}
+
 TEST(Softmax, AxisAndOldFlattening) {
   const Array x = array({1, 2, 2}, {0, 0, 0, 0});
   EXPECT_THAT(Bench("Softmax", 13).in(x).values(), ElementsAre(0.5, 0.5, 0.5, 0.5));

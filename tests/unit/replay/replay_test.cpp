@@ -168,7 +168,7 @@ TEST(Estimate, CountsMultiplyAdds) {
   const tensor::Shape w = {4, 8, 3, 3};
   const std::vector<const tensor::Shape*> inputs = {&x, &w, nullptr};
   const std::vector<tensor::Shape> outputs = {{1, 4, 8, 8}};
-  const Cost cost = estimate(*find_kind("Conv"), {}, inputs, outputs);
+  const Cost cost = estimate(*find_kind("Conv"), inputs, outputs);
   EXPECT_EQ(cost.reduction, 72U);
   EXPECT_EQ(cost.multiply_adds, 72U * 256U);
   EXPECT_GE(cost.bytes, 8U * (800U + 288U + 256U));
@@ -178,7 +178,7 @@ TEST(Estimate, HugeShapesDoNotWrap) {
   const tensor::Shape huge(8, std::uint64_t{1} << 60);
   const std::vector<const tensor::Shape*> inputs = {&huge, &huge, &huge};
   const std::vector<tensor::Shape> outputs = {huge, huge};
-  EXPECT_GT(estimate(*find_kind("MatMul"), {}, inputs, outputs).bytes, std::uint64_t{1} << 60);
+  EXPECT_GT(estimate(*find_kind("MatMul"), inputs, outputs).bytes, std::uint64_t{1} << 60);
 }
 
 TEST(Load, DecodesByLogicalOrder) {

@@ -57,8 +57,8 @@ EvaluateFunction max_pool, average_pool, lp_pool, global_average_pool, global_ma
     adaptive_average_pool;
 TermsFunction average_pool_terms, global_average_pool_terms;
 
-// resize.cpp, grid_sample.cpp
-EvaluateFunction resize, grid_sample;
+// resize.cpp, grid_sample.cpp, roi_align.cpp
+EvaluateFunction resize, grid_sample, roi_align;
 
 // softmax.cpp, normalise.cpp
 EvaluateFunction softmax, log_softmax, hardmax;

@@ -41,6 +41,11 @@ double to_code(double value, const CodeRange& range, double zero) {
   return std::clamp(std::nearbyint(value) + zero, range.low, range.high);
 }
 
+// Engines divide in single precision, and what is a tie there must be one here.
+double quotient(double value, double scale) {
+  return static_cast<double>(static_cast<float>(value) / static_cast<float>(scale));
+}
+
 /// One parameter per element of a tensor: one for all, one per entry of an axis, or one per block.
 class Parameter {
  public:
@@ -135,7 +140,7 @@ Result<Array> encoded(const Call& call, const Array& x, const Coding& coding, te
     OPDRIFT_TRY(range, range_of(call, dtype));
   }
   for (std::size_t at = 0; at < y.size(); ++at) {
-    const double value = x.values[at] / coding.scale.at(at);
+    const double value = quotient(x.values[at], coding.scale.at(at));
     y.values[at] = floating ? round_to(value, dtype, Overflow::saturate)
                             : to_code(value, range, coding.zero.at(at));
   }
@@ -202,7 +207,7 @@ Result<Outputs> dynamic_quantise(const Call& call) {
   Array y = *x;
   y.dtype = tensor::DType::u8;
   for (double& value : y.values) {
-    value = to_code(value / scale, CodeRange{}, zero);
+    value = to_code(quotient(value, scale), CodeRange{}, zero);
   }
   Outputs outputs = single(std::move(y));
   outputs.push_back(scalar_array(scale));
