@@ -27,7 +27,7 @@ using verdict::RuleRow;
 
 constexpr std::string_view kNotAvailable = "N/A";
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr std::uint64_t kRowsPerPiece = 4096;
+constexpr std::uint64_t kRowsPerPiece = 1024;
 
 std::string_view grad_text(GradFlag flag) {
   switch (flag) {

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t kCsvRowsPerFile = 1'000'000;
 constexpr std::uint64_t kSheetRows = 1'048'500;
-constexpr std::size_t kPiecesAhead = 32;  // bounds memory: about 3 MB of text per piece
+constexpr std::size_t kPiecesAhead = 32;  // bounds memory: about 1 MB of text per piece
 
 /// A part of the table that one thread rendered.
 struct Piece {
