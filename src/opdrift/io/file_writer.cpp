@@ -18,7 +18,7 @@ namespace opdrift::io {
 
 namespace {
 
-constexpr std::size_t kBufferBytes = 256 * 1024;
+constexpr std::size_t kBufferBytes = 1 << 18;
 constexpr int kNameAttempts = 100;
 
 /// Renaming over a device or a pipe would replace it by a file.

@@ -138,7 +138,10 @@ class Walker {
     }
     for (const hdf5::Link& link : links.members) {
       const std::string text = is_utf8(link.name) ? link.name : printable(link.name);
-      OPDRIFT_CHECK_OK(visit(link.address, name + "/" + text, depth + 1));
+      std::string path = name;
+      path += '/';
+      path += text;
+      OPDRIFT_CHECK_OK(visit(link.address, path, depth + 1));
     }
     return Unit{};
   }

@@ -16,7 +16,7 @@ namespace {
 using nlohmann::json;
 using tensor::DType;
 
-constexpr std::uint64_t kMaxSidecarBytes = 64 * 1024;
+constexpr std::uint64_t kMaxSidecarBytes = 1 << 16;
 constexpr std::size_t kMaxRank = 64;
 
 struct NameWord {

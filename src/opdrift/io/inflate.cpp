@@ -14,7 +14,7 @@ namespace opdrift::io {
 
 namespace {
 
-constexpr std::size_t kChunkBytes = 256 * 1024;
+constexpr std::size_t kChunkBytes = 1 << 18;
 constexpr std::size_t kMaxStep = 1 << 30;  // zlib counts in 32 bits
 
 /// Owns a zlib state and feeds it.

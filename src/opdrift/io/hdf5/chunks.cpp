@@ -96,7 +96,7 @@ class ChunkLoader {
       return Error{ErrorCode::malformed, "expected a node of an HDF5 chunk index", {}, address};
     }
     OPDRIFT_TRY(const std::uint16_t count, cursor.u16("node entries"));
-    OPDRIFT_CHECK_OK(cursor.skip(2 * file_.address_width(), "siblings"));
+    OPDRIFT_CHECK_OK(cursor.skip(2ULL * file_.address_width(), "siblings"));
     for (unsigned i = 0; i < count; ++i) {
       OPDRIFT_CHECK_OK(read_entry(cursor, level));
     }

@@ -84,7 +84,7 @@ Status File::read_old_superblock(ByteCursor& cursor, unsigned version) {
   OPDRIFT_CHECK_OK(set_widths(address_bytes, length_bytes));
   OPDRIFT_CHECK_OK(cursor.skip(version == 1 ? 13 : 9, "superblock"));
   OPDRIFT_TRY(const auto base, address(cursor, "base address"));
-  OPDRIFT_CHECK_OK(cursor.skip(4 * address_width_, "superblock"));
+  OPDRIFT_CHECK_OK(cursor.skip(4ULL * address_width_, "superblock"));
   OPDRIFT_TRY(const auto root, address(cursor, "root group"));
   if (base != std::uint64_t{0} || !root) {
     return Error{ErrorCode::unsupported, "expected an HDF5 file that begins at its first byte"};
@@ -99,7 +99,7 @@ Status File::read_new_superblock(ByteCursor& cursor) {
   OPDRIFT_CHECK_OK(set_widths(address_bytes, length_bytes));
   OPDRIFT_CHECK_OK(cursor.skip(1, "superblock"));
   OPDRIFT_TRY(const auto base, address(cursor, "base address"));
-  OPDRIFT_CHECK_OK(cursor.skip(2 * address_width_, "superblock"));
+  OPDRIFT_CHECK_OK(cursor.skip(2ULL * address_width_, "superblock"));
   OPDRIFT_TRY(const auto root, address(cursor, "root group"));
   if (base != std::uint64_t{0} || !root) {
     return Error{ErrorCode::unsupported, "expected an HDF5 file that begins at its first byte"};

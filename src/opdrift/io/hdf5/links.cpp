@@ -70,7 +70,7 @@ class SymbolTable {
           ErrorCode::malformed, "expected another level of an HDF5 B-tree node", {}, address};
     }
     OPDRIFT_TRY(const std::uint16_t count, cursor.u16("node entries"));
-    OPDRIFT_CHECK_OK(cursor.skip(2 * file_.address_width(), "siblings"));
+    OPDRIFT_CHECK_OK(cursor.skip(2ULL * file_.address_width(), "siblings"));
     for (unsigned i = 0; i < count; ++i) {
       OPDRIFT_CHECK_OK(cursor.skip(file_.length_width(), "key"));
       OPDRIFT_TRY(const auto child, file_.address(cursor, "child address"));
