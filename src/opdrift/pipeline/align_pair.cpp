@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -72,6 +73,26 @@ Result<View> own_view(const Tensor& tensor) {
   return tensor::stored_view(tensor);
 }
 
+/// The target with its axes in the golden's order, when exactly one order fits: apart from ones the
+/// extents are distinct and the same on both sides.
+std::optional<View> reorder_axes(const View& golden, const View& target) {
+  const Shape wanted = without_ones(golden.shape());
+  const Shape found = without_ones(target.shape());
+  const std::set<std::uint64_t> distinct(wanted.begin(), wanted.end());
+  if (distinct.size() != wanted.size() || found.size() != wanted.size() ||
+      distinct != std::set<std::uint64_t>(found.begin(), found.end())) {
+    return std::nullopt;
+  }
+  View reordered = target;
+  reordered.axes.clear();
+  for (const std::uint64_t extent : wanted) {
+    reordered.axes.push_back(
+        *std::find_if(target.axes.begin(), target.axes.end(),
+                      [&](const tensor::AxisMap& axis) { return axis.extent == extent; }));
+  }
+  return reordered;
+}
+
 Error shapes_differ(const View& golden, const View& target) {
   return Error{ErrorCode::mismatch, "shapes do not fit: golden [" +
                                         tensor::to_string(golden.shape()) + "], target [" +
@@ -79,11 +100,14 @@ Error shapes_differ(const View& golden, const View& target) {
 }
 
 Result<AlignedPair> checked(View golden, View target) {
-  if (golden.count() != target.count() ||
-      without_ones(golden.shape()) != without_ones(target.shape())) {
-    return shapes_differ(golden, target);
+  if (without_ones(golden.shape()) == without_ones(target.shape()) &&
+      golden.count() == target.count()) {
+    return AlignedPair{std::move(golden), std::move(target), false};
   }
-  return AlignedPair{std::move(golden), std::move(target)};
+  if (auto reordered = reorder_axes(golden, target)) {
+    return AlignedPair{std::move(golden), std::move(*reordered), true};
+  }
+  return shapes_differ(golden, target);
 }
 
 }  // namespace
@@ -92,13 +116,13 @@ Result<AlignedPair> align_pair(const Tensor& golden, const Tensor& target) {
   if (is_blocked(target) && !is_blocked(golden)) {
     if (auto view = unfold_to(target, golden.desc.shape)) {
       OPDRIFT_TRY(View golden_view, tensor::stored_view(golden));
-      return AlignedPair{std::move(golden_view), std::move(*view)};
+      return AlignedPair{std::move(golden_view), std::move(*view), false};
     }
   }
   if (is_blocked(golden) && !is_blocked(target)) {
     if (auto view = unfold_to(golden, target.desc.shape)) {
       OPDRIFT_TRY(View target_view, tensor::stored_view(target));
-      return AlignedPair{std::move(*view), std::move(target_view)};
+      return AlignedPair{std::move(*view), std::move(target_view), false};
     }
   }
   OPDRIFT_TRY(View golden_view, own_view(golden));

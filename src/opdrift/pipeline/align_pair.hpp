@@ -9,14 +9,16 @@ namespace opdrift::pipeline {
 struct AlignedPair {
   tensor::View golden;
   tensor::View target;
+  bool permuted = false;  ///< the axes of the target were reordered to fit
 };
 
 /// Brings two tensors into one logical order without a graph to tell the layout of the golden.
 ///
 /// A side stored in a blocked device format (NC1HWC0, FRACTAL_NZ, FRACTAL_Z, NDC1HWC0) is unfolded
 /// towards the shape of the other side, trying NCHW before NHWC and HWCN; padding is cut. Two
-/// blocked sides are both unfolded to their original shapes. Plain sides are taken as stored, and
-/// permuted only when their formats say so.
+/// blocked sides are both unfolded to their original shapes. Plain sides are taken as stored; their
+/// axes are reordered when the formats say so, or when the extents are the same distinct numbers in
+/// another order, as graph optimisers leave them when they move a transpose.
 /// Fails with `mismatch` when the element counts cannot be made equal, and with what reading the
 /// stored shape failed with.
 Result<AlignedPair> align_pair(const tensor::Tensor& golden, const tensor::Tensor& target);

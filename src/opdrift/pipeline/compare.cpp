@@ -178,6 +178,7 @@ class Comparison {
     TensorResult& result = result_.tensors[row];
     result.golden_shape = pair.golden.shape();
     result.target_shape = pair.target.shape();
+    result.rule += pair.permuted ? ", axes reordered" : "";
     OPDRIFT_TRY(metrics::Measurement measurement,
                 metrics::measure(pair.golden, pair.target,
                                  {.kl_divergence = options_.kl_divergence,

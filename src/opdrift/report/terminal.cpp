@@ -61,7 +61,7 @@ std::string short_number(double value) {
 
 Cell verdict_cell(const verdict::TensorResult& tensor) {
   if (!tensor.measurement) {
-    return {"unread", Tone::odd};
+    return {"no fit", Tone::odd};
   }
   if (tensor.measurement->class_mismatches > 0) {
     return {"NaN/Inf", Tone::bad};
