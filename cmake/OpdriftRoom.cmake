@@ -13,10 +13,11 @@ function(opdrift_room name)
   target_link_libraries(opdrift_${name} PUBLIC ${ROOM_LIBRARIES} PRIVATE ${ROOM_PRIVATE_LIBRARIES})
 endfunction()
 
-# opdrift_test(ROOM SOURCES a_test.cpp ... [USES rooms...]): one GoogleTest program per room,
-# one ctest entry per test case.
+# opdrift_test(ROOM SOURCES a_test.cpp ... [USES rooms...] [FIXTURES]): one GoogleTest program and
+# one ctest entry per room. With FIXTURES a second entry runs it on the bundled recorded cases; the
+# first one uses those in OPDRIFT_SHARED.
 function(opdrift_test name)
-  cmake_parse_arguments(TEST "" "" "SOURCES;USES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(TEST "FIXTURES" "" "SOURCES;USES;LIBRARIES" ${ARGN})
   add_executable(test_${name} ${TEST_SOURCES})
   target_link_libraries(test_${name} PRIVATE opdrift_flags ${TEST_LIBRARIES} GTest::gtest_main
                                              GTest::gmock)
@@ -32,4 +33,9 @@ function(opdrift_test name)
   endif()
   add_test(NAME ${name} COMMAND test_${name})
   set_tests_properties(${name} PROPERTIES LABELS unit)
+  if(TEST_FIXTURES)
+    add_test(NAME ${name}_bundled COMMAND test_${name})
+    set_tests_properties(${name}_bundled PROPERTIES
+      LABELS bundled ENVIRONMENT "OPDRIFT_SHARED=${PROJECT_SOURCE_DIR}/tests/golden")
+  endif()
 endfunction()

@@ -113,8 +113,10 @@ class Indexer {
       }
     }
     if (dump->tensors.empty()) {
-      indexed.ledger.push_back(
-          {side_, file.path, "", LedgerState::ignored, "readable, but holds no tensor"});
+      const bool odd = !dump->warnings.empty();
+      indexed.ledger.push_back({side_, file.path, "",
+                                odd ? LedgerState::unreadable : LedgerState::ignored,
+                                odd ? dump->warnings.front() : "readable, but holds no tensor"});
     }
     return indexed;
   }
