@@ -216,6 +216,7 @@ class ConvertCommand {
   }
 
   int convert_one() {
+    options_.threads = 0;
     const pipeline::FileConversion conversion = pipeline::convert_file(paths_.front(), options_);
     return convert_exit_code(conversion);
   }

@@ -51,7 +51,8 @@ struct ConvertOptions {
   /// Refuse a whole file for the reasons the reference does (io::first_problem), and more than 32
   /// dims. Otherwise what cannot be written is reported per tensor.
   bool reference = false;
-  std::size_t jobs = 0;  ///< files at a time; 0: one per processor
+  std::size_t jobs = 0;     ///< files at a time; 0: one per processor
+  std::size_t threads = 1;  ///< for one large tensor; 0: one per processor
   Notice notice;
   std::function<void(std::size_t, std::size_t)> progress;  ///< files done, files in all
   const CancelFlag* cancel = nullptr;

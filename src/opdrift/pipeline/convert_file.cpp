@@ -331,8 +331,9 @@ class FileConverter {
 
   Status save(const OutputArray& array, const std::string& name) {
     const OutputFile kind = file_kind(options_.type);
-    return place(name, extension_of(kind),
-                 [&](const std::string& path) { return write_array(path, kind, array); });
+    return place(name, extension_of(kind), [&](const std::string& path) {
+      return write_array(path, kind, array, worker_count(options_.threads));
+    });
   }
 
   /// Writes a file under its name, or under a short one that mapping.csv lists.

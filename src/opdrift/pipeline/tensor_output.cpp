@@ -1,9 +1,11 @@
 #include "opdrift/pipeline/tensor_output.hpp"
 
 #include <algorithm>
+#include <future>
 #include <utility>
 #include <vector>
 
+#include "opdrift/base/parallel.hpp"
 #include "opdrift/io/file_writer.hpp"
 #include "opdrift/io/in_file.hpp"
 #include "opdrift/io/npy_writer.hpp"
@@ -21,7 +23,10 @@ using tensor::DType;
 
 constexpr unsigned kPrivateMode = 0600;
 constexpr unsigned kDefaultMode = 0666;
-constexpr std::uint64_t kBlockElements = std::uint64_t{1} << 18;
+constexpr std::uint64_t kBlockElements = std::uint64_t{1} << 17;
+constexpr std::size_t kMappedBlockBytes = std::size_t{4} << 20;
+constexpr std::uint64_t kLeastBlocksForThreads = 16;
+constexpr std::size_t kBlocksPerThread = 4;
 
 /// Converts blocks of elements from the stored to the written type.
 class ElementConverter {
@@ -83,6 +88,93 @@ Status stream_packed(const OutputArray& array, const std::function<Status(ByteSp
   return Unit{};
 }
 
+/// The stored bytes are the written ones.
+Status stream_in_place(const tensor::View& view, const std::function<Status(ByteSpan)>& sink) {
+  const std::size_t item = tensor::info(view.tensor.desc.dtype).bits / 8;
+  ByteSpan rest = view.tensor.bytes.span.subspan(static_cast<std::size_t>(view.offset) * item,
+                                                 static_cast<std::size_t>(view.count()) * item);
+  while (!rest.empty()) {
+    const std::size_t size = std::min(rest.size(), kMappedBlockBytes);
+    OPDRIFT_CHECK_OK(sink(rest.first(size)));
+    rest = rest.subspan(size);
+  }
+  return Unit{};
+}
+
+/// Gathers and converts blocks of a view on several threads while the blocks before them are
+/// written. Blocks reach the sink in order, on the calling thread.
+class BlockStream {
+ public:
+  explicit BlockStream(const OutputArray& array)
+      : array_(array),
+        item_(tensor::info(array.view.tensor.desc.dtype).bits / 8),
+        count_(array.view.count()),
+        block_count_((count_ + kBlockElements - 1) / kBlockElements) {}
+
+  Status run(const std::function<Status(ByteSpan)>& sink, std::size_t threads) {
+    if (threads <= 1 || block_count_ < kLeastBlocksForThreads) {
+      Block block(array_);
+      for (std::uint64_t i = 0; i < block_count_; ++i) {
+        OPDRIFT_CHECK_OK(sink(fill(block, i)));
+      }
+      return Unit{};
+    }
+    return run_batches(sink, threads);
+  }
+
+ private:
+  struct Block {
+    explicit Block(const OutputArray& array)
+        : converter(array.view.tensor.desc.dtype, array.dtype) {}
+    ElementConverter converter;
+    std::vector<std::byte> gathered;
+    ByteSpan ready;
+  };
+  using Batch = std::vector<Block>;
+
+  ByteSpan fill(Block& block, std::uint64_t index) const {
+    const std::uint64_t first = index * kBlockElements;
+    const std::uint64_t count = std::min(kBlockElements, count_ - first);
+    block.gathered.resize(static_cast<std::size_t>(count * item_));
+    tensor::gather(array_.view, first, count, block.gathered.data());
+    const bool as_is = same_bits(array_.view.tensor.desc.dtype, array_.dtype);
+    block.ready =
+        as_is ? ByteSpan(block.gathered) : block.converter.convert(block.gathered.data(), 0, count);
+    return block.ready;
+  }
+
+  /// Fills a batch with the blocks from `first` on; returns how many there were.
+  std::size_t fill_batch(Batch& batch, std::uint64_t first, std::size_t threads) const {
+    const auto count =
+        static_cast<std::size_t>(std::min<std::uint64_t>(batch.size(), block_count_ - first));
+    parallel_for(count, threads, [&](std::size_t i) { fill(batch[i], first + i); });
+    return count;
+  }
+
+  Status run_batches(const std::function<Status(ByteSpan)>& sink, std::size_t threads) {
+    Batch current(kBlocksPerThread * threads, Block(array_));
+    Batch next = current;
+    std::size_t count = fill_batch(current, 0, threads);
+    for (std::uint64_t first = 0; first < block_count_; first += current.size()) {
+      const std::uint64_t following = std::min<std::uint64_t>(first + current.size(), block_count_);
+      auto filling = std::async(std::launch::async, [this, &next, following, threads] {
+        return fill_batch(next, following, threads);
+      });
+      for (std::size_t i = 0; i < count; ++i) {
+        OPDRIFT_CHECK_OK(sink(current[i].ready));
+      }
+      count = filling.get();
+      std::swap(current, next);
+    }
+    return Unit{};
+  }
+
+  const OutputArray& array_;
+  std::uint64_t item_;
+  std::uint64_t count_;
+  std::uint64_t block_count_;
+};
+
 /// The view with its axes in reverse order: column-major becomes row-major.
 OutputArray transposed(const OutputArray& array) {
   OutputArray reversed = array;
@@ -90,27 +182,30 @@ OutputArray transposed(const OutputArray& array) {
   return reversed;
 }
 
-Status write_npy_array(const std::string& path, const OutputArray& array) {
+Status write_npy_array(const std::string& path, const OutputArray& array, std::size_t threads) {
   const bool fortran =
       array.fortran_order && array.view.count() > 0 && tensor::column_major(array.view);
   const io::NpyWriteOptions options{
       .fortran_order = fortran, .raw_extension_types = false, .file = {.mode = kPrivateMode}};
   OPDRIFT_TRY(io::NpyWriter writer, io::NpyWriter::create(path, array.dtype, array.shape, options));
-  OPDRIFT_CHECK_OK(stream_elements(fortran ? transposed(array) : array,
-                                   [&](ByteSpan block) { return writer.write(block); }));
+  OPDRIFT_CHECK_OK(stream_elements(
+      fortran ? transposed(array) : array, [&](ByteSpan block) { return writer.write(block); },
+      threads));
   return writer.finish();
 }
 
-Status write_bin_array(const std::string& path, const OutputArray& array) {
+Status write_bin_array(const std::string& path, const OutputArray& array, std::size_t threads) {
   OPDRIFT_TRY(io::FileWriter writer, io::FileWriter::create(path, {.mode = kPrivateMode}));
-  OPDRIFT_CHECK_OK(stream_elements(array, [&](ByteSpan block) { return writer.write(block); }));
+  OPDRIFT_CHECK_OK(stream_elements(
+      array, [&](ByteSpan block) { return writer.write(block); }, threads));
   return writer.commit();
 }
 
-Status write_pt_array(const std::string& path, const OutputArray& array) {
+Status write_pt_array(const std::string& path, const OutputArray& array, std::size_t threads) {
   OPDRIFT_TRY(io::PtWriter writer,
               io::PtWriter::create(path, array.dtype, array.shape, {.mode = kDefaultMode}));
-  OPDRIFT_CHECK_OK(stream_elements(array, [&](ByteSpan block) { return writer.write(block); }));
+  OPDRIFT_CHECK_OK(stream_elements(
+      array, [&](ByteSpan block) { return writer.write(block); }, threads));
   return writer.finish();
 }
 
@@ -164,7 +259,8 @@ OutputArray empty_array(const tensor::TensorDesc& desc) {
   return array;
 }
 
-Status stream_elements(const OutputArray& array, const std::function<Status(ByteSpan)>& sink) {
+Status stream_elements(const OutputArray& array, const std::function<Status(ByteSpan)>& sink,
+                       std::size_t threads) {
   const DType stored = array.view.tensor.desc.dtype;
   if (array.view.count() == 0) {
     return Unit{};
@@ -172,22 +268,19 @@ Status stream_elements(const OutputArray& array, const std::function<Status(Byte
   if (tensor::info(stored).bits % 8 != 0) {
     return stream_packed(array, sink);
   }
-  if (same_bits(stored, array.dtype)) {
-    return io::stream_view(array.view, sink);
-  }
-  ElementConverter converter(stored, array.dtype);
-  const std::uint64_t item = tensor::info(stored).bits / 8;
-  return io::stream_view(array.view, [&](ByteSpan block) {
-    return sink(converter.convert(block.data(), 0, block.size() / item));
-  });
+  OPDRIFT_CHECK_OK(io::stream_bytes(array.view));
+  const bool in_place = same_bits(stored, array.dtype) && array.view.contiguous() &&
+                        !array.view.tensor.desc.big_endian;
+  return in_place ? stream_in_place(array.view, sink) : BlockStream(array).run(sink, threads);
 }
 
-Status write_array(const std::string& path, OutputFile kind, const OutputArray& array) {
+Status write_array(const std::string& path, OutputFile kind, const OutputArray& array,
+                   std::size_t threads) {
   Status status = Unit{};
   switch (kind) {
-    case OutputFile::npy: status = write_npy_array(path, array); break;
-    case OutputFile::bin: status = write_bin_array(path, array); break;
-    case OutputFile::pt: status = write_pt_array(path, array); break;
+    case OutputFile::npy: status = write_npy_array(path, array, threads); break;
+    case OutputFile::bin: status = write_bin_array(path, array, threads); break;
+    case OutputFile::pt: status = write_pt_array(path, array, threads); break;
   }
   return io::in_file(std::move(status), path);
 }

@@ -46,12 +46,16 @@ OutputArray output_array(tensor::View view);
 /// does; a tensor without dims and bytes keeps its type.
 OutputArray empty_array(const tensor::TensorDesc& desc);
 
-/// Hands all elements in logical order to `sink`, converted, in blocks of at most a few MiB.
-Status stream_elements(const OutputArray& array, const std::function<Status(ByteSpan)>& sink);
+/// Hands all elements in logical order to `sink`, converted, in blocks of at most 4 MiB, on the
+/// calling thread. With several threads the blocks to come are prepared meanwhile, at most 8 MiB
+/// per thread.
+Status stream_elements(const OutputArray& array, const std::function<Status(ByteSpan)>& sink,
+                       std::size_t threads = 1);
 
 /// Writes one file, which appears whole or not at all. Fails with unsupported_dtype (torch lacks
 /// the type) or as io::FileWriter and stream_elements do.
-Status write_array(const std::string& path, OutputFile kind, const OutputArray& array);
+Status write_array(const std::string& path, OutputFile kind, const OutputArray& array,
+                   std::size_t threads = 1);
 
 /// Writes bytes as they are.
 Status write_bytes(const std::string& path, ByteSpan bytes);

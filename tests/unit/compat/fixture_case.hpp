@@ -26,11 +26,6 @@ namespace opdrift::testing {
 namespace fs = std::filesystem;
 
 /// The folder of all cases; may be absent.
-/// How a failing test names the run.
-inline void PrintTo(const FixtureRun& run, std::ostream* out) {  // NOLINT: GoogleTest's name
-  *out << run.id();
-}
-
 inline fs::path fixture_root() {
   const char* set = std::getenv("OPDRIFT_SHARED");
   const fs::path shared =
@@ -51,6 +46,11 @@ struct FixtureRun {
   std::string id() const { return case_name + "/" + run_name; }
   fs::path expected() const { return folder / "expected" / run_name; }
 };
+
+/// How a failing test names the run.
+inline void PrintTo(const FixtureRun& run, std::ostream* out) {  // NOLINT: GoogleTest's name
+  *out << run.id();
+}
 
 inline std::string file_text(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
