@@ -181,7 +181,6 @@ class Dumper {
     OPDRIFT_TRY(const std::string work, work_folder());
     SessionOptions options = session_;
     options.optimization = options_.optimization;
-    options.keep_layouts = true;
     options.save_optimized = work + "/optimized.onnx";
     OPDRIFT_TRY(plain_, nameless_ == 0 ? runtime_->open_file(options_.model, options)
                                        : open_model(*runtime_, placed_, options));
@@ -191,6 +190,8 @@ class Dumper {
     OPDRIFT_TRY(placed_.model, onnx::open_model(options.save_optimized));
     placed_.folder = work;
     name_nodes(placed_.model);
+    originals_ = originals_of(placed_.model.graph, named_.graph);
+    rename_added(placed_.model.graph, named_.graph, originals_);
     if (options_.optimization == Optimization::all) {
       note("optimisation 'all' may block channels: values named reorder* are in that layout");
     }
@@ -267,17 +268,13 @@ class Dumper {
   void describe_operators() {
     const onnx::Graph& graph = placed_.model.graph;
     const bool rewritten = options_.optimization != Optimization::none;
-    std::vector<std::vector<std::size_t>> originals;
-    if (rewritten) {
-      originals = originals_of(graph, named_.graph);
-    }
     for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
       ManifestOperator op;
       for (const std::string& output : graph.nodes[i].outputs) {
         op.outputs.emplace_back().tensor = output;
       }
       if (rewritten) {
-        for (const std::size_t original : originals[i]) {
+        for (const std::size_t original : originals_[i]) {
           op.originals.push_back(named_.graph.nodes[original].name);
         }
       } else {
@@ -561,7 +558,8 @@ class Dumper {
   std::vector<RunValue> plain_values_;
   std::unordered_map<std::string, ValueInfo> types_;
   std::unordered_set<std::string> wide_outputs_;
-  std::vector<std::string> stems_;  // per node
+  std::vector<std::vector<std::size_t>> originals_;  // per node, positions in named_
+  std::vector<std::string> stems_;                   // per node
   std::vector<Wanted> wanted_;
   std::size_t written_ = 0;
   ManifestContent content_;

@@ -191,6 +191,21 @@ std::vector<std::vector<std::size_t>> originals_of(const onnx::Graph& optimized,
   return all;
 }
 
+void rename_added(onnx::Graph& optimized, const onnx::Graph& original,
+                  const std::vector<std::vector<std::size_t>>& originals) {
+  std::unordered_set<std::string_view> names;
+  for (const onnx::Node& node : original.nodes) {
+    names.insert(node.name);
+  }
+  for (std::size_t i = 0; i < optimized.nodes.size(); ++i) {
+    onnx::Node& node = optimized.nodes[i];
+    if (originals[i].empty() && names.contains(node.name)) {
+      node.name += "/rewritten";
+      node.message = {};
+    }
+  }
+}
+
 Result<std::unique_ptr<Session>> open_model(Runtime& runtime, const PlacedModel& placed,
                                             SessionOptions options) {
   OPDRIFT_TRY(const onnx::EncodedModel encoded, onnx::encode(placed.model));

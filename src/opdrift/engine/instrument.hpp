@@ -49,6 +49,12 @@ std::vector<NodeOutput> node_outputs(const io::onnx::Graph& graph);
 std::vector<std::vector<std::size_t>> originals_of(const io::onnx::Graph& optimized,
                                                    const io::onnx::Graph& original);
 
+/// Adds `/rewritten` to the names of nodes that have no originals but the name of a node in
+/// `original`. The optimiser makes such nodes when it moves Transpose past others: they give values
+/// that are not in the original, often with another order of axes, and must not be taken for them.
+void rename_added(io::onnx::Graph& optimized, const io::onnx::Graph& original,
+                  const std::vector<std::vector<std::size_t>>& originals);
+
 /// Values of the outer graph that the bodies of a node read.
 std::vector<std::string> captured_values(const io::onnx::Node& node);
 

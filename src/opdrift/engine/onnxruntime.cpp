@@ -247,9 +247,6 @@ Ort::SessionOptions library_options(const SessionOptions& options, unsigned api_
     out.AddConfigEntry("session.model_external_initializers_file_folder_path",
                        options.external_folder.c_str());
   }
-  if (options.keep_layouts) {
-    out.AddConfigEntry("optimization.disable_specified_optimizers", "TransposeOptimizer");
-  }
   if (!options.save_optimized.empty()) {
     out.SetOptimizedModelFilePath(options.save_optimized.c_str());
     const std::string::size_type slash = options.save_optimized.rfind('/');

@@ -29,9 +29,6 @@ struct SessionOptions {
   unsigned threads = 0;          ///< 0: as many as the library likes
   std::string external_folder;   ///< of external data, for models that come from memory
   std::string save_optimized;    ///< path for the rewritten model; weights in `<path>.weights`
-  /// Keeps Transpose nodes where they are. Otherwise the optimiser moves them past other operators,
-  /// which then work on, and give, another order of axes than in the model.
-  bool keep_layouts = false;
 };
 
 /// A tensor going into a session; dense, little-endian.

@@ -54,6 +54,21 @@ TEST(OriginalsOf, AFusedNodeNamesAllItReplaces) {
   EXPECT_EQ(originals[2], (std::vector<std::size_t>{4}));
 }
 
+// Slice was moved in front of Transpose: it kept its name but gives a value the original lacks.
+TEST(RenameAdded, NodesWithoutOriginalsLoseTheNameOfAnOldNode) {
+  onnx::Graph original;
+  original.nodes = {onnx::make_node("Transpose", "t", {"x"}, {"a"}),
+                    onnx::make_node("Slice", "s", {"a"}, {"y"})};
+  onnx::Graph optimized;
+  optimized.nodes = {onnx::make_node("Slice", "s", {"x"}, {"new"}),
+                     onnx::make_node("Transpose", "added", {"new"}, {"y"})};
+  const auto originals = originals_of(optimized, original);
+  rename_added(optimized, original, originals);
+  EXPECT_EQ(optimized.nodes[0].name, "s/rewritten");
+  EXPECT_EQ(optimized.nodes[1].name, "added");
+  EXPECT_EQ(originals[1], (std::vector<std::size_t>{0, 1}));
+}
+
 TEST(CapturedValues, BodiesReadFromOutsideAtAnyDepth) {
   onnx::Graph inner;
   inner.nodes = {onnx::make_node("Add", "a", {"outer", "own"}, {"sum"})};
