@@ -80,7 +80,6 @@ class Pairer {
                                [](const TorchTensor& tensor) { return tensor.input; });
     for (std::size_t i = 0; i < golden.size(); ++i) {
       by_key_.emplace(Key{golden[i].op, golden_number(golden[i]), golden[i].rest}, i);
-      known_.insert({golden[i].op, golden_number(golden[i])});
     }
   }
 
@@ -110,7 +109,6 @@ class Pairer {
   Occurrences golden_occurrences_;
   bool with_inputs_ = false;
   std::map<Key, std::size_t> by_key_;
-  std::set<std::pair<std::string, std::size_t>> known_;
 };
 
 /// The path with its last part renamed.
@@ -125,14 +123,12 @@ TorchPair Pairer::pair_of(std::size_t position) const {
   const std::size_t number = target_number(tensor);
   TorchPair pair;
   pair.target = position;
-  pair.operator_known = known_.contains({tensor.op, number});
   pair.golden = find(tensor.op, number, tensor.rest);
   pair.rule = pair.golden ? TorchRule::same_name : TorchRule::none;
   for (const std::string& other : stand_ins(tensor.op, device_)) {
     if (pair.golden) {
       break;
     }
-    pair.operator_known = pair.operator_known || known_.contains({other, number});
     pair.golden = find(other, number, tensor.rest);
     pair.rule = pair.golden ? TorchRule::stand_in : TorchRule::none;
     for (const StandIn& row : kStandIns) {

@@ -38,7 +38,6 @@ struct TorchPair {
   std::optional<std::size_t> target;
   std::optional<std::size_t> golden;
   TorchRule rule = TorchRule::none;
-  bool operator_known = false;  ///< the golden has this occurrence of the operator
 };
 
 enum class TorchDevice : std::uint8_t { cpu, gpu, other };

@@ -1,8 +1,8 @@
 #include "opdrift/pipeline/network_ledger.hpp"
 
-#include <map>
-#include <set>
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 namespace opdrift::pipeline {
@@ -44,7 +44,7 @@ class Book {
 
   void add(const std::string& path, const std::string& tensor, LedgerState state,
            const std::string& reason) {
-    const auto [place, added] = places_.try_emplace({path, tensor}, entries_.size());
+    const auto [place, added] = places_.try_emplace(path + '\n' + tensor, entries_.size());
     if (added) {
       entries_.push_back({side_, path, tensor, state, reason});
       paths_.insert(path);
@@ -85,8 +85,8 @@ class Book {
   RunSide side_;
   const DumpSide& dumps_;
   std::vector<LedgerEntry> entries_;
-  std::map<std::pair<std::string, std::string>, std::size_t> places_;
-  std::set<std::string> paths_;
+  std::unordered_map<std::string, std::size_t> places_;  // by path and tensor
+  std::unordered_set<std::string> paths_;
 };
 
 void add_row(const NetworkRow& row, Book& target, Book& golden) {

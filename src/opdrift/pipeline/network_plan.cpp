@@ -73,6 +73,11 @@ NetworkPlan GraphPlanner::run() {
       },
       options_.cancel);
   NetworkPlan plan;
+  std::size_t rows = 0;
+  for (const Part& part : parts) {
+    rows += part.plan.rows.size();
+  }
+  plan.reserve(rows);
   for (Part& part : parts) {
     plan.append(std::move(part.plan));
   }
@@ -164,6 +169,7 @@ void GraphPlanner::plan_node(const NetworkRow& names, std::size_t node, bool sha
   const std::size_t before = out.plan.rows.size();
   const auto tensors = match::plan_tensors(network_, node, dump.dump.of(TensorRole::input).size(),
                                            dump.dump.of(TensorRole::output).size());
+  out.plan.reserve(before + tensors.size());
   for (const match::PlannedTensor& tensor : tensors) {
     plan_tensor(names, node, dump, tensor, out);
   }
@@ -290,6 +296,11 @@ void GraphPlanner::link_slices(const std::vector<Part>& parts, NetworkPlan& plan
 }
 
 }  // namespace
+
+void NetworkPlan::reserve(std::size_t count) {
+  rows.reserve(count);
+  jobs.reserve(count);
+}
 
 void NetworkPlan::append(NetworkPlan&& part) {
   const std::size_t first = rows.size();

@@ -49,6 +49,8 @@ struct NetworkPlan {
   std::size_t compared_operators = 0;
   bool interrupted = false;
 
+  /// Makes room for this many rows: they are large to move.
+  void reserve(std::size_t count);
   /// Adds the rows of one operator or group behind the others; its jobs count from its own rows.
   void append(NetworkPlan&& part);
 };

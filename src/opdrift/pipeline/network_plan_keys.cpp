@@ -108,6 +108,7 @@ void KeyPlanner::plan_half(const match::KeyPair& pair, std::size_t index, const 
   const TensorRole role = output ? TensorRole::output : TensorRole::input;
   const std::vector<const FileTensor*> targets = both.target.dump.of(role);
   const std::vector<const FileTensor*> goldens = both.golden.dump.of(role);
+  plan.reserve(plan.rows.size() + targets.size());
   for (std::uint32_t i = 0; i < targets.size(); ++i) {
     NetworkRow row = whole_row(pair, index);
     row.whole_operator = false;
@@ -185,6 +186,11 @@ NetworkPlan plan_by_key(const DumpSide& target, const DumpSide& golden,
       pairs.size(), options.jobs, [&](std::size_t i) { parts[i] = planner.plan(pairs[i], i); },
       options.cancel);
   NetworkPlan plan;
+  std::size_t rows = 0;
+  for (const NetworkPlan& part : parts) {
+    rows += part.rows.size();
+  }
+  plan.reserve(rows);
   for (NetworkPlan& part : parts) {
     plan.append(std::move(part));
   }

@@ -147,6 +147,8 @@ void compare_row(TorchRow& row, const TorchOptions& options) {
   row.values = algorithm_values(options.algorithms, *measurement, context);
 }
 
+using OpOrder = std::pair<std::string, std::uint64_t>;
+
 TorchRow row_of(const match::TorchPair& pair, const Side& target, const Side& golden,
                 std::uint64_t last_index) {
   TorchRow row;
@@ -161,16 +163,23 @@ TorchRow row_of(const match::TorchPair& pair, const Side& target, const Side& go
   const match::TorchTensor& tensor = target.tensors[*pair.target];
   row.index = tensor.order;
   row.operator_name = tensor.op;
-  if (pair.golden || pair.operator_known) {
-    row.target = target.files[*pair.target];
-  }
+  row.target = target.files[*pair.target];
   if (pair.golden) {
     row.golden = golden.files[*pair.golden];
     row.golden_name = row.golden->name;
   } else {
-    row.reason = "[" + tensor.op + "] no golden data for " +
-                 (pair.operator_known ? row.target->name : "this operator");
+    row.reason = "[" + tensor.op + "] no golden data for " + row.target->name;
   }
+  return row;
+}
+
+/// An operator none of whose tensors has a golden gives one row, without paths.
+TorchRow lone_row(const match::TorchTensor& tensor) {
+  TorchRow row;
+  row.index = tensor.order;
+  row.operator_name = tensor.op;
+  row.rule = match::to_string(match::TorchRule::none);
+  row.reason = "[" + tensor.op + "] no golden data for this operator";
   return row;
 }
 
@@ -179,18 +188,23 @@ std::vector<TorchRow> rows_of(const Side& target, const Side& golden) {
   for (const match::TorchTensor& tensor : target.tensors) {
     last_index = std::max(last_index, tensor.order + 1);
   }
-  std::vector<TorchRow> rows;
-  std::set<std::pair<std::string, std::uint64_t>> unknown;
-  for (const match::TorchPair& pair :
-       match::pair_torch(target.tensors, golden.tensors, match_device(device_of(golden)))) {
-    const bool lone_operator = pair.target && !pair.golden && !pair.operator_known;
-    if (lone_operator) {
-      const match::TorchTensor& tensor = target.tensors[*pair.target];
-      if (!unknown.insert({tensor.op, tensor.order}).second) {
-        continue;
-      }
+  const std::vector<match::TorchPair> pairs =
+      match::pair_torch(target.tensors, golden.tensors, match_device(device_of(golden)));
+  std::set<OpOrder> paired;
+  for (const match::TorchPair& pair : pairs) {
+    if (pair.target && pair.golden) {
+      paired.insert({target.tensors[*pair.target].op, target.tensors[*pair.target].order});
     }
-    rows.push_back(row_of(pair, target, golden, last_index));
+  }
+  std::vector<TorchRow> rows;
+  std::set<OpOrder> told;
+  for (const match::TorchPair& pair : pairs) {
+    const match::TorchTensor* tensor = pair.target ? &target.tensors[*pair.target] : nullptr;
+    if (tensor == nullptr || paired.contains({tensor->op, tensor->order})) {
+      rows.push_back(row_of(pair, target, golden, last_index));
+    } else if (told.insert({tensor->op, tensor->order}).second) {
+      rows.push_back(lone_row(*tensor));
+    }
   }
   return rows;
 }
