@@ -115,7 +115,6 @@ Result<Outputs> max_pool(const Call& call) {
   if (by_column && call.op.outputs.size() > 1) {
     return call.not_modelled("column-major indices");
   }
-  Array indices;
   const auto best_tap = [](const double* x, const std::vector<Tap>& taps) {
     std::size_t best = taps.empty() ? 0 : taps.front().input;
     for (const Tap& tap : taps) {
@@ -130,9 +129,12 @@ Result<Outputs> max_pool(const Call& call) {
       reduce_windows(call, pool, [&](const double* x, const std::vector<Tap>& taps, std::size_t) {
         return taps.empty() ? -HUGE_VAL : x[best_tap(x, taps)];
       }));
+  if (call.op.outputs.size() == 1) {
+    return single(std::move(y));
+  }
   const double* all = pool.x->values.data();
   OPDRIFT_TRY(
-      indices,
+      Array indices,
       reduce_windows(call, pool, [&](const double* x, const std::vector<Tap>& taps, std::size_t) {
         return static_cast<double>(x - all + static_cast<std::ptrdiff_t>(best_tap(x, taps)));
       }));
