@@ -20,8 +20,8 @@ namespace {
 
 using tensor::DType;
 
-/// NumPy converts elements for a sum in blocks of this many.
-constexpr std::uint64_t kCastBlock = 8192;
+/// NumPy's iterator hands elements to a sum in blocks of this many.
+constexpr std::uint64_t kSumBlock = 8192;
 constexpr std::uint64_t kPairwiseBlock = 128;
 
 /// Elements of a mapped array, each read as T and handed out as Sum.
@@ -72,8 +72,8 @@ Sum pairwise_sum(const Get& get, std::uint64_t first, std::uint64_t count) {
 template <typename Sum, typename Get>
 Sum blockwise_sum(const Get& get, std::uint64_t count) {
   Sum sum = 0;
-  for (std::uint64_t first = 0; first < count; first += kCastBlock) {
-    sum += pairwise_sum<Sum>(get, first, std::min(kCastBlock, count - first));
+  for (std::uint64_t first = 0; first < count; first += kSumBlock) {
+    sum += pairwise_sum<Sum>(get, first, std::min(kSumBlock, count - first));
   }
   return sum;
 }
@@ -177,7 +177,7 @@ void summarise_floats(const std::byte* data, std::uint64_t count, ArraySummary& 
   const auto found = extremes<T>(get, count);
   summary.max = numpy_text(found.max);
   summary.min = numpy_text(found.min);
-  summary.mean = numpy_text(pairwise_sum<T>(get, 0, count) / static_cast<T>(count));
+  summary.mean = numpy_text(blockwise_sum<T>(get, count) / static_cast<T>(count));
 }
 
 void summarise_f16(const std::byte* data, std::uint64_t count, ArraySummary& summary) {
