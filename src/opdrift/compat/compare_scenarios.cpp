@@ -32,6 +32,7 @@ constexpr std::array<std::size_t, 8> kFileAlgorithms = {0, 1, 2, 3, 6, 7, 8, 9};
 
 std::vector<std::string> texts_of(const std::vector<pipeline::AlgorithmValue>& values) {
   std::vector<std::string> texts;
+  texts.reserve(values.size());
   for (const pipeline::AlgorithmValue& value : values) {
     texts.push_back(value.text);
   }

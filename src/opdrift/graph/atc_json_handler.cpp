@@ -1,5 +1,6 @@
 #include "opdrift/graph/atc_json_handler.hpp"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <optional>
@@ -156,7 +157,7 @@ std::string Handler::element() const {
       owner_text = " of operator " + std::to_string(builder_.graph.operators.size());
       owner_text += builder_.op.name.empty() ? "" : " \"" + printable(builder_.op.name) + "\"";
     } else if (step == Place::output) {
-      owner_text = " of output_desc " + std::to_string(builder_.op.outputs.size()) + owner_text;
+      owner_text.insert(0, " of output_desc " + std::to_string(builder_.op.outputs.size()));
     }
   }
   return (key_.empty() ? std::string("element") : "element \"" + printable(key_) + "\"") +
@@ -306,15 +307,13 @@ Place Handler::child_of_attribute(Kind kind) {
 }
 
 AttributeOwner Handler::owner() const {
-  for (auto step = places_.rbegin(); step != places_.rend(); ++step) {
-    if (*step == Place::output) {
-      return AttributeOwner::output;
-    }
-    if (*step == Place::op) {
-      return AttributeOwner::op;
-    }
+  const auto inside = [this](Place step) {
+    return std::find(places_.begin(), places_.end(), step) != places_.end();
+  };
+  if (inside(Place::output)) {
+    return AttributeOwner::output;
   }
-  return AttributeOwner::model;
+  return inside(Place::op) ? AttributeOwner::op : AttributeOwner::model;
 }
 
 void Handler::enter(Place next) {

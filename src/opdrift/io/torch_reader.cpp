@@ -452,19 +452,23 @@ bool probe_torch(ByteSpan head, std::uint64_t file_size, std::string_view file_n
   return is_zip(head) && (named || text.find("/data.pkl") != std::string_view::npos);
 }
 
-Result<FileDump> open_torch(const std::string& path) {
-  OPDRIFT_TRY(Bytes file, map_file(path));
+Result<FileDump> parse_torch(const Bytes& file, const std::string& path) {
   if (as_text(file.span).starts_with(kLegacyMagic)) {
-    return in_file(LegacyFile(std::move(file)).open(path), path);
+    return in_file(LegacyFile(file).open(path), path);
   }
   if (!is_zip(file.span)) {
     return Error{ErrorCode::malformed, "expected a zip archive or a legacy torch file", path};
   }
-  Result<std::shared_ptr<const ZipArchive>> archive = ZipArchive::open(std::move(file));
+  Result<std::shared_ptr<const ZipArchive>> archive = ZipArchive::open(file);
   if (!archive) {
     return in_file(std::move(archive).error(), path);
   }
   return in_file(TorchArchive(std::move(archive).value()).open(path), path);
+}
+
+Result<FileDump> open_torch(const std::string& path) {
+  OPDRIFT_TRY(const Bytes file, map_file(path));
+  return parse_torch(file, path);
 }
 
 }  // namespace opdrift::io

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "opdrift/base/byte_cursor.hpp"
+#include "opdrift/base/mapped_file.hpp"
 #include "opdrift/base/result.hpp"
 #include "opdrift/io/dump.hpp"
 
@@ -36,5 +37,8 @@ bool probe_torch(ByteSpan head, std::uint64_t file_size, std::string_view file_n
 /// unsupported_dtype, data_mismatch when the storage is too small for the view, malformed,
 /// truncated or limit.
 Result<FileDump> open_torch(const std::string& path);
+
+/// The same over bytes that are already there; `path` is only named in the result.
+Result<FileDump> parse_torch(const Bytes& file, const std::string& path);
 
 }  // namespace opdrift::io

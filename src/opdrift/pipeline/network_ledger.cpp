@@ -61,8 +61,7 @@ class Book {
 
   /// Files that no row and no tensor stands for.
   std::vector<LedgerEntry> finish(const std::string& reason_for_rest) {
-    for (std::size_t i = 0; i < dumps_.folder().entries.size(); ++i) {
-      const io::FolderEntry& entry = dumps_.folder().entries[i];
+    for (const io::FolderEntry& entry : dumps_.folder().entries) {
       const bool sliced = entry.mode != io::SliceMode::normal;
       for (std::size_t f = 0; f < entry.files.size(); ++f) {
         const bool last = f + 1 == entry.files.size();

@@ -82,7 +82,8 @@ class Measurer {
   std::optional<Ready> prepare(std::size_t job, const tensor::Tensor& golden);
   void measure_group(std::vector<Ready>& ready, std::size_t threads);
   void fill(const Ready& ready, const metrics::Measurement& measurement);
-  std::optional<bool> overflow_of(const Ready& ready, const metrics::Measurement& measurement);
+  std::optional<bool> overflow_of(const Ready& ready,
+                                  const metrics::Measurement& measurement) const;
   AlignRequest request_of(const RowJob& job) const;
   void count_done(std::size_t jobs);
 
@@ -251,7 +252,7 @@ void Measurer::measure_group(std::vector<Ready>& ready, std::size_t threads) {
 }
 
 std::optional<bool> Measurer::overflow_of(const Ready& ready,
-                                          const metrics::Measurement& measurement) {
+                                          const metrics::Measurement& measurement) const {
   const tensor::View& target = ready.aligned.pair.target;
   if (!options_.overflow || target.tensor.desc.dtype != DType::f16) {
     return std::nullopt;

@@ -216,6 +216,12 @@ bool is_bad(const TorchRow& row) {
   return !row.measurement || !(row.measurement->cosine() > kGoodCosine);
 }
 
+std::string path_in(const std::string& folder, std::string_view side, const std::string& number) {
+  std::string path = folder;
+  path.append("/").append(side).append("_").append(number).append(".npy");
+  return path;
+}
+
 Status write_side(const io::FileTensor& tensor, const std::string& path) {
   OPDRIFT_TRY(const tensor::View view, flat(tensor));
   return io::write_npy(path, view);
@@ -281,9 +287,9 @@ Status write_bad_torch_rows(const TorchResult& result, const std::string& folder
       bad.push_back(all[i]);
     }
     if (is_bad(row)) {
-      const std::string number = std::to_string(i) + ".npy";
-      OPDRIFT_CHECK_OK(write_side(*row.target, folder + "/target_" + number));
-      OPDRIFT_CHECK_OK(write_side(*row.golden, folder + "/golden_" + number));
+      const std::string number = std::to_string(i);
+      OPDRIFT_CHECK_OK(write_side(*row.target, path_in(folder, "target", number)));
+      OPDRIFT_CHECK_OK(write_side(*row.golden, path_in(folder, "golden", number)));
     }
   }
   OPDRIFT_TRY(io::FileWriter file, io::FileWriter::create(folder + "/filtered_result.csv"));

@@ -494,7 +494,12 @@ class RunBuilder : public JsonVisitor {
 }  // namespace
 
 Result<ApiRun> read_api_run(const std::string& path, const ApiRunOptions& options) {
-  OPDRIFT_TRY(JsonFile file, open_json(path));
+  OPDRIFT_TRY(const JsonFile file, open_json(path));
+  return parse_api_run(file, path, options);
+}
+
+Result<ApiRun> parse_api_run(const JsonFile& file, const std::string& path,
+                             const ApiRunOptions& options) {
   ApiRun run;
   run.path = path;
   run.owner = file.bytes.owner;

@@ -4,6 +4,7 @@
 
 #include "opdrift/base/result.hpp"
 #include "opdrift/graph/api_run.hpp"
+#include "opdrift/io/msprobe/json_stream.hpp"
 
 /// dump.json (and debug.json) of msprobe:
 ///
@@ -27,5 +28,9 @@ struct ApiRunOptions {
 /// text that a spreadsheet could run or fields of the wrong kind, `limit` beyond 400 levels, and
 /// with what opening a file may fail with.
 Result<graph::ApiRun> read_api_run(const std::string& path, const ApiRunOptions& options = {});
+
+/// The same over text that is already there; `path` is only named in the result.
+Result<graph::ApiRun> parse_api_run(const JsonFile& file, const std::string& path,
+                                    const ApiRunOptions& options = {});
 
 }  // namespace opdrift::io

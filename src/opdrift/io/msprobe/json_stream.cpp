@@ -322,12 +322,16 @@ Result<JsonFile> open_json(const std::string& path) {
     const ByteSpan span = file->bytes();
     return JsonFile{Bytes{span, std::move(file)}};
   }
-  const std::size_t size = file->bytes().size();
-  auto buffer = std::make_shared<std::vector<std::byte>>(size + simdjson::SIMDJSON_PADDING);
-  if (size > 0) {
-    std::memcpy(buffer->data(), file->bytes().data(), size);
+  return json_from(as_text(file->bytes()));
+}
+
+JsonFile json_from(std::string_view text) {
+  auto buffer =
+      std::make_shared<std::vector<std::byte>>(text.size() + simdjson::SIMDJSON_PADDING);
+  if (!text.empty()) {
+    std::memcpy(buffer->data(), text.data(), text.size());
   }
-  return JsonFile{Bytes{ByteSpan(buffer->data(), size), std::move(buffer)}};
+  return JsonFile{Bytes{ByteSpan(buffer->data(), text.size()), std::move(buffer)}};
 }
 
 Status stream_json(const JsonFile& file, graph::TextArena& arena, JsonVisitor& visitor) {

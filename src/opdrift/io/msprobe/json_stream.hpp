@@ -41,6 +41,9 @@ struct JsonFile {
 /// Maps a file so that it can be streamed; copied only when its last page leaves no room behind it.
 Result<JsonFile> open_json(const std::string& path);
 
+/// The same for text that is already there, which is copied.
+JsonFile json_from(std::string_view text);
+
 /// Streams a file. Texts with escapes are kept in `arena`. Fails with bad_json and the offset, with
 /// limit, or with what the visitor returns.
 Status stream_json(const JsonFile& file, graph::TextArena& arena, JsonVisitor& visitor);
