@@ -18,6 +18,7 @@ struct Target {
 };
 
 constexpr Target kTargets[] = {
+    {"pickle", &opdrift::fuzz::pickle},         {"dump_json", &opdrift::fuzz::dump_json},
     {"readers", &opdrift::fuzz::readers},       {"zip", &opdrift::fuzz::zip},
     {"npy_header", &opdrift::fuzz::npy_header}, {"safetensors", &opdrift::fuzz::safetensors},
     {"protobuf", &opdrift::fuzz::protobuf},     {"hdf5", &opdrift::fuzz::hdf5},

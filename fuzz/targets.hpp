@@ -7,6 +7,8 @@
 namespace opdrift::fuzz {
 
 void readers(ByteSpan bytes);
+void pickle(ByteSpan bytes);
+void dump_json(ByteSpan bytes);
 void zip(ByteSpan bytes);
 void npy_header(ByteSpan bytes);
 void safetensors(ByteSpan bytes);

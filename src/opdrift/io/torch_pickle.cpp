@@ -27,7 +27,7 @@ class Unpickler {
         OPDRIFT_CHECK_OK(step(opcode));
       }
       if (tree_.nodes.size() > kMaxPickleNodes || stack_.size() > kMaxPickleNodes ||
-          linked_ > 4 * kMaxPickleNodes) {
+          marks_.size() > kMaxPickleNodes || linked_ > 4 * kMaxPickleNodes) {
         return failure(ErrorCode::limit,
                        "pickle has more than " + std::to_string(kMaxPickleNodes) + " values");
       }
