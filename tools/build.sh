@@ -5,6 +5,8 @@ cd "$(dirname "$0")/.."
 preset=${1:-release}
 jobs=${OPDRIFT_JOBS:-$(nproc)}
 log=build/$preset.configure.log
+# Compiled objects are shared between checkouts, wherever they are.
+export CCACHE_BASEDIR="$PWD" CCACHE_NOHASHDIR=1
 mkdir -p build
 if ! cmake --preset "$preset" >"$log" 2>&1; then
   cat "$log" >&2
