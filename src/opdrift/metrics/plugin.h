@@ -42,8 +42,7 @@ typedef struct opdrift_plugin {
   /* `count` consecutive numbers of both sides; the first has flat index `first`. Every number comes
    * exactly once; the runs of a tensor in a device layout come in no promised order. NaN and
    * infinities are passed on. Anything but 0 ends the pair as failed. */
-  int (*add)(void* state, const double* golden, const double* target, size_t count,
-             uint64_t first);
+  int (*add)(void* state, const double* golden, const double* target, size_t count, uint64_t first);
 
   /* Writes the value to print and, if there is something to say, one line of message; both are
    * UTF-8 ended by a zero byte within the given sizes (at least 256) and come in as empty texts.
