@@ -1,0 +1,136 @@
+// Runs the real program as a user would and looks at what comes out.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "unit/pipeline/dump_testing.hpp"
+
+namespace opdrift::cli {
+namespace {
+
+struct Outcome {
+  int exit_code = -1;
+  std::string text;  ///< standard output and error
+};
+
+std::string quoted(const std::string& word) {
+  return "'" + word + "'";
+}
+
+Outcome run_shell(const std::string& command) {
+  Outcome outcome;
+  FILE* pipe = ::popen((command + " 2>&1").c_str(), "r");
+  std::array<char, 4096> buffer{};
+  for (std::size_t got = 0; (got = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {
+    outcome.text.append(buffer.data(), got);
+  }
+  const int status = ::pclose(pipe);
+  outcome.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return outcome;
+}
+
+Outcome opdrift(const std::string& arguments) {
+  return run_shell(quoted(OPDRIFT_BINARY) + " " + arguments);
+}
+
+class Cli : public testing::FolderTest {
+ protected:
+  void SetUp() override {
+    FolderTest::SetUp();
+    testing::write_npy_file(path("golden/a.npy"), tensor::DType::f32, {3}, {1, 2, 3});
+    testing::write_npy_file(path("same/a.npy"), tensor::DType::f32, {3}, {1, 2, 3});
+    testing::write_npy_file(path("other/a.npy"), tensor::DType::f32, {3}, {1, 2, 4});
+  }
+  std::string sides(const std::string& target) const {
+    return quoted(path(target)) + " " + quoted(path("golden"));
+  }
+};
+
+TEST_F(Cli, ExitCodesTellAgreementDifferenceAndTrouble) {
+  EXPECT_EQ(opdrift("compare " + sides("same")).exit_code, 0);
+  EXPECT_EQ(opdrift("compare " + sides("other")).exit_code, 1);
+  EXPECT_EQ(opdrift("compare " + sides("other") + " --fail-on none").exit_code, 0);
+  EXPECT_EQ(opdrift("compare " + sides("missing")).exit_code, 2);
+  EXPECT_EQ(opdrift("compare --no-such-option").exit_code, 2);
+  EXPECT_EQ(opdrift("").exit_code, 2);
+  EXPECT_EQ(opdrift("no-such-command").exit_code, 2);
+  EXPECT_EQ(opdrift("--version").exit_code, 0);
+}
+
+TEST_F(Cli, EveryCommandHasHelpWithExamples) {
+  for (const char* command : {"compare", "dump", "info", "stats", "convert", "overflow"}) {
+    const Outcome help = opdrift(std::string(command) + " --help");
+    EXPECT_EQ(help.exit_code, 0) << command;
+    EXPECT_NE(help.text.find("Examples:"), std::string::npos) << command;
+  }
+}
+
+TEST_F(Cli, CompareWritesTheFormatsAskedForAndNamesThem) {
+  const Outcome outcome =
+      opdrift("compare " + sides("other") + " -o " + quoted(path("out")) + " --format json");
+  EXPECT_NE(outcome.text.find("result.json"), std::string::npos);
+  EXPECT_TRUE(std::filesystem::exists(path("out/result.json")));
+  EXPECT_FALSE(std::filesystem::exists(path("out/result.csv")));
+  EXPECT_EQ(opdrift("compare " + sides("same") + " --format pdf").exit_code, 2);
+}
+
+TEST_F(Cli, BadOptionsAreOneClearLine) {
+  const Outcome gate = opdrift("compare " + sides("same") + " --gate cosine=x");
+  EXPECT_EQ(gate.exit_code, 2);
+  EXPECT_NE(gate.text.find("cosine=x"), std::string::npos);
+  EXPECT_EQ(opdrift("compare " + sides("same") + " --range 5:1").exit_code, 2);
+  EXPECT_EQ(opdrift("compare " + sides("same") + " --fail-on sometimes").exit_code, 2);
+  EXPECT_EQ(opdrift("compare " + sides("same") + " --select '('").exit_code, 2);
+}
+
+TEST_F(Cli, OutputWithoutATerminalHasNoColourAndNoProgressBar) {
+  const Outcome outcome = opdrift("compare " + sides("other"));
+  EXPECT_EQ(outcome.text.find('\x1b'), std::string::npos);
+  EXPECT_EQ(outcome.text.find('\r'), std::string::npos);
+}
+
+TEST_F(Cli, StatsAnswersMaximumAndMinimumInOneLine) {
+  const Outcome outcome = opdrift("stats " + quoted(path("golden")));
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_NE(outcome.text.find("max 3  min 1"), std::string::npos) << outcome.text;
+}
+
+TEST_F(Cli, InfoDescribesFilesAndFolders) {
+  EXPECT_NE(opdrift("info " + quoted(path("golden/a.npy"))).text.find("float32"),
+            std::string::npos);
+  EXPECT_EQ(opdrift("info " + quoted(path("golden")) + " --format json").exit_code, 0);
+  std::ofstream(path("junk.npy")) << "no array";
+  EXPECT_EQ(opdrift("info " + quoted(path("junk.npy"))).exit_code, 2);
+}
+
+TEST_F(Cli, ConvertPrintsWhatItWrote) {
+  const Outcome outcome =
+      opdrift("convert " + quoted(path("golden")) + " --to txt -o " + quoted(path("out")));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.text;
+  EXPECT_TRUE(std::filesystem::exists(path("out/a.output.0.txt")));
+}
+
+TEST_F(Cli, ALinkNamedMsaccucmpIsTheFrontEnd) {
+  for (const char* name : {"msaccucmp", "msaccucmp.py"}) {
+    std::filesystem::create_symlink(OPDRIFT_BINARY, path(name));
+    EXPECT_EQ(run_shell(quoted(path(name))).exit_code, 6);
+    EXPECT_EQ(run_shell(quoted(path(name)) + " compare").exit_code, 2);
+  }
+}
+
+TEST_F(Cli, AFullDiskIsReportedAndNotIgnored) {
+  if (!std::filesystem::exists("/dev/full")) {
+    GTEST_SKIP() << "no /dev/full here";
+  }
+  EXPECT_EQ(run_shell(quoted(OPDRIFT_BINARY) + " list > /dev/full").exit_code, 2);
+}
+
+}  // namespace
+}  // namespace opdrift::cli
