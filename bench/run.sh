@@ -109,6 +109,6 @@ copy=$last_wall
   echo
   echo "## Layouts"
   echo
-  "$bin/layout_bench"
+  "$bin/bench_layout"
 } >>"$report"
 cat "$report"
