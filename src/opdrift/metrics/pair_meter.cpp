@@ -130,8 +130,6 @@ struct PairMeter::Scratch {
   alignas(64) std::array<double, kBlock> target_f64;
   alignas(64) std::array<double, kBlock> golden_sorted;
   alignas(64) std::array<double, kBlock> target_sorted;
-  alignas(64) std::array<std::uint16_t, kBlock> golden16;
-  alignas(64) std::array<std::uint16_t, kBlock> target16;
   alignas(64) std::array<std::uint16_t, kBlock> distances;
   std::array<std::uint16_t, kBlock> positions;
 
@@ -154,7 +152,7 @@ PairMeter::PairMeter(DType golden, DType target, const kernels::KernelTable* tab
 
 void PairMeter::take(const Block& block) {
   if (scratch_ == nullptr) {
-    scratch_ = std::make_shared<Scratch>();
+    scratch_ = std::shared_ptr<Scratch>(new Scratch);
   }
   const std::uint64_t equal_before = result_.equal_bits;
   result_.count += block.count;
@@ -228,7 +226,10 @@ void PairMeter::take_finite(const Pairs<float>& pairs) {
 
 bool PairMeter::take_vectors(const Pairs<float>& pairs) {
   BlockTotals totals;
-  table_->sums(pairs.golden, pairs.target, pairs.count, totals);
+  const BlockSide& golden = *pairs.golden_side;
+  const BlockSide& target = *pairs.target_side;
+  kernels::Upcoming next(golden.next, golden.next_bytes, target.next, target.next_bytes);
+  table_->sums(pairs.golden, pairs.target, pairs.count, next, totals);
   if (!std::isfinite(totals.sum_golden2) || !std::isfinite(totals.sum_target2)) {
     sort_classes(pairs);
     return true;
@@ -237,15 +238,11 @@ bool PairMeter::take_vectors(const Pairs<float>& pairs) {
   limits.golden_min_normal = golden_limits_.min_normal;
   limits.target_min_normal = target_limits_.min_normal;
   limits.scale = tile_scale(totals, pairs.count);
-  limits.next_golden = pairs.golden_side->next;
-  limits.next_target = pairs.target_side->next;
-  limits.next_golden_bytes = pairs.golden_side->next_bytes;
-  limits.next_target_bytes = pairs.target_side->next_bytes;
-  if (!table_->shape(pairs.golden, pairs.target, pairs.count, limits, totals)) {
+  if (!table_->shape(pairs.golden, pairs.target, pairs.count, limits, next, totals)) {
     return false;
   }
   if (!ulp_format_.empty()) {
-    count_ulp(pairs, totals);
+    count_ulp(pairs, next, totals);
   }
   add(pairs, totals, limits.scale);
   return true;
@@ -286,10 +283,11 @@ void PairMeter::take_finite(const Pairs<double>& pairs) {
   add(pairs, totals, limits.scale);
 }
 
-void PairMeter::count_ulp(const Pairs<float>& pairs, BlockTotals& totals) {
+void PairMeter::count_ulp(const Pairs<float>& pairs, kernels::Upcoming& next, BlockTotals& totals) {
   const DType dtype = result_.ulp_dtype;
   if (dtype == DType::f32) {
-    table_->ulp32(pairs.golden, pairs.target, pairs.count, scratch_->distances.data(), totals);
+    table_->ulp32(pairs.golden, pairs.target, pairs.count, scratch_->distances.data(), next,
+                  totals);
     return;
   }
   if (dtype != DType::f16 && dtype != DType::bf16) {
@@ -299,18 +297,12 @@ void PairMeter::count_ulp(const Pairs<float>& pairs, BlockTotals& totals) {
                         ulp_format_.front(), totals);
     return;
   }
-  const auto narrow = dtype == DType::f16 ? table_->narrow_f16 : table_->narrow_bf16;
-  const std::uint16_t* golden = pairs.golden16;
-  if (golden == nullptr || result_.golden.dtype != dtype) {
-    narrow(pairs.golden, pairs.count, scratch_->golden16.data());
-    golden = scratch_->golden16.data();
-  }
-  const std::uint16_t* target = pairs.target16;
-  if (target == nullptr || result_.target.dtype != dtype) {
-    narrow(pairs.target, pairs.count, scratch_->target16.data());
-    target = scratch_->target16.data();
-  }
-  table_->ulp16(golden, target, pairs.count, scratch_->distances.data(), totals);
+  const kernels::PatternSide golden = {result_.golden.dtype == dtype ? pairs.golden16 : nullptr,
+                                       pairs.golden};
+  const kernels::PatternSide target = {result_.target.dtype == dtype ? pairs.target16 : nullptr,
+                                       pairs.target};
+  const auto ulp = dtype == DType::f16 ? table_->ulp_f16 : table_->ulp_bf16;
+  ulp(golden, target, pairs.count, scratch_->distances.data(), next, totals);
 }
 
 double PairMeter::tile_scale(const BlockTotals& totals, std::size_t count) const {

@@ -85,22 +85,27 @@ BlockSide SideReader::convert(const std::byte* data, std::uint64_t first, std::s
 
 BlockSide SideReader::convert_to_float(const std::byte* data, std::uint64_t first,
                                        std::size_t count) {
+  if (converted_ == nullptr) {
+    converted_ = std::make_unique_for_overwrite<Converted>();
+  }
   BlockSide side;
-  floats_.resize(kBlock);
-  side.f32 = floats_.data();
+  side.f32 = converted_->floats.data();
   const std::byte* bytes = data + first * real_bytes_;
-  if (component_ == DType::f32 && aligned(bytes, alignof(float))) {
-    side.f32 = reinterpret_cast<const float*>(bytes);
+  if (component_ == DType::f32) {
+    if (aligned(bytes, alignof(float))) {
+      side.f32 = reinterpret_cast<const float*>(bytes);
+    } else {
+      std::memcpy(converted_->floats.data(), bytes, count * sizeof(float));
+    }
   } else if (component_ == DType::f16 || component_ == DType::bf16) {
     side.bits16 = reinterpret_cast<const std::uint16_t*>(bytes);
     if (!aligned(bytes, alignof(std::uint16_t))) {
-      patterns_.resize(kBlock);
-      std::memcpy(patterns_.data(), bytes, count * sizeof(std::uint16_t));
-      side.bits16 = patterns_.data();
+      std::memcpy(converted_->patterns.data(), bytes, count * sizeof(std::uint16_t));
+      side.bits16 = converted_->patterns.data();
     }
     widen16(side, count);
   } else {
-    tensor::decode_to_float(component_, data, first, count, floats_.data());
+    tensor::decode_to_float(component_, data, first, count, converted_->floats.data());
   }
   return side;
 }
@@ -109,9 +114,9 @@ void SideReader::widen16(BlockSide& side, std::size_t count) {
   const std::size_t whole = count / kGrain * kGrain;
   const auto widen =
       component_ == DType::f16 ? precision_.table->widen_f16 : precision_.table->widen_bf16;
-  widen(side.bits16, whole, floats_.data());
+  widen(side.bits16, whole, converted_->floats.data());
   tensor::decode_to_float(component_, reinterpret_cast<const std::byte*>(side.bits16), whole,
-                          count - whole, floats_.data() + whole);
+                          count - whole, converted_->floats.data() + whole);
 }
 
 }  // namespace opdrift::metrics

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "opdrift/metrics/block_source.hpp"
@@ -23,6 +25,12 @@ class SideReader {
   BlockSide convert(const std::byte* data, std::uint64_t first, std::size_t count);
 
  private:
+  /// Aligned to cache lines for the vector stores.
+  struct Converted {
+    alignas(64) std::array<float, kernels::kBlock> floats;
+    alignas(64) std::array<std::uint16_t, kernels::kBlock> patterns;
+  };
+
   BlockSide convert_to_float(const std::byte* data, std::uint64_t first, std::size_t count);
   void widen16(BlockSide& side, std::size_t count);
 
@@ -34,9 +42,8 @@ class SideReader {
   const std::byte* ready_ = nullptr;  // element 0 of the tensor when the view lies ready in memory
   std::uint64_t ready_first_ = 0;     // position of the view's first real
   std::vector<std::byte> gathered_;
-  std::vector<float> floats_;
   std::vector<double> doubles_;
-  std::vector<std::uint16_t> patterns_;
+  std::unique_ptr<Converted> converted_;
 };
 
 }  // namespace opdrift::metrics

@@ -165,32 +165,24 @@ TEST(Measure, PointsAtTheWorstPair) {
   EXPECT_EQ(m->equal_bits, 299U);
 }
 
+// Two shards and a bit.
 TEST(Measure, ThreadsDoNotChangeABit) {
   const std::size_t count = (std::size_t{1} << 23) + 12345;
+  std::vector<double> golden(count);
+  std::vector<double> target(count);
   Random random(7);
-  std::vector<std::byte> golden_bytes(count * 4);
-  std::vector<std::byte> target_bytes(count * 2);
   for (std::size_t i = 0; i < count; ++i) {
-    const double value = random.uniform() * 3.0;
-    const double moved = value + random.uniform() * 1e-3;
-    tensor::encode(DType::f32, &value, 1, golden_bytes.data() + 4 * i);
-    tensor::encode(DType::f16, &moved, 1, target_bytes.data() + 2 * i);
+    golden[i] = random.uniform() * 3.0;
+    target[i] = golden[i] + random.uniform() * 1e-3;
   }
-  tensor::Tensor golden;
-  golden.desc.dtype = DType::f32;
-  golden.desc.shape = {count};
-  golden.bytes = own_bytes(std::move(golden_bytes));
-  tensor::Tensor target = golden;
-  target.desc.dtype = DType::f16;
-  target.bytes = own_bytes(std::move(target_bytes));
-  const auto golden_view = tensor::stored_view(golden);
-  const auto target_view = tensor::stored_view(target);
+  const tensor::View golden_view = view_of(DType::f32, golden);
+  const tensor::View target_view = view_of(DType::f16, target);
   MeasureOptions options;
   options.kl_divergence = true;
   options.jobs = 1;
-  const auto single = measure(*golden_view, *target_view, options);
+  const auto single = measure(golden_view, target_view, options);
   options.jobs = 3;
-  const auto several = measure(*golden_view, *target_view, options);
+  const auto several = measure(golden_view, target_view, options);
   ASSERT_TRUE(single.has_value() && several.has_value());
   EXPECT_EQ(single->count, count);
   testing::expect_identical(*single, *several);

@@ -17,6 +17,12 @@ namespace {
 
 using tensor::DType;
 
+using Wide = long double;
+
+Wide wide(double value) {
+  return static_cast<Wide>(value);
+}
+
 struct Pair {
   double golden;
   double target;
@@ -34,8 +40,8 @@ int class_of(double v) {
 void add_side(SideStats& stats, const std::vector<double>& values) {
   const tensor::DTypeInfo& row = tensor::info(tensor::component_dtype(stats.dtype));
   const bool floating = row.kind == tensor::DTypeKind::floating;
-  long double sum = 0;
-  long double squares = 0;
+  Wide sum = 0;
+  Wide squares = 0;
   for (const double v : values) {
     stats.classes.nan += std::isnan(v) ? 1U : 0U;
     stats.classes.positive_inf += std::isinf(v) && v > 0 ? 1U : 0U;
@@ -49,15 +55,15 @@ void add_side(SideStats& stats, const std::vector<double>& values) {
     stats.min = stats.finite == 0 ? v : std::min(stats.min, v);
     stats.max = stats.finite == 0 ? v : std::max(stats.max, v);
     ++stats.finite;
-    sum += v;
-    squares += static_cast<long double>(v) * v;
+    sum += wide(v);
+    squares += wide(v) * wide(v);
   }
   stats.sum = static_cast<double>(sum);
   stats.sum_squares = static_cast<double>(squares);
-  const long double mean = stats.finite == 0 ? 0 : sum / static_cast<long double>(stats.finite);
-  long double centred = 0;
+  const Wide mean = stats.finite == 0 ? 0 : sum / static_cast<Wide>(stats.finite);
+  Wide centred = 0;
   for (const double v : values) {
-    centred += std::isfinite(v) ? (v - mean) * (v - mean) : 0;
+    centred += std::isfinite(v) ? (wide(v) - mean) * (wide(v) - mean) : 0;
   }
   stats.sum_centred_squares = static_cast<double>(centred);
 }
@@ -168,14 +174,14 @@ double divergence(const std::vector<double>& golden, const std::vector<double>& 
     const auto [low, high] = std::minmax_element(values.begin(), values.end());
     const double range = *high - *low;
     const double shift = *low;
-    std::vector<long double> result;
-    long double sum = 0;
+    std::vector<Wide> result;
+    Wide sum = 0;
     for (const double v : values) {
-      const long double x = range != 0 ? (static_cast<long double>(v) - shift) / range : v;
+      const Wide x = range != 0 ? (wide(v) - wide(shift)) / wide(range) : wide(v);
       result.push_back(std::max(x, 0x1p-23L));
       sum += result.back();
     }
-    for (long double& v : result) {
+    for (Wide& v : result) {
       v /= sum;
     }
     return result;
@@ -190,7 +196,7 @@ double divergence(const std::vector<double>& golden, const std::vector<double>& 
   }
   const auto q = normalised(golden);
   const auto p = normalised(target);
-  long double sum = 0;
+  Wide sum = 0;
   for (std::size_t i = 0; i < p.size(); ++i) {
     sum += p[i] * std::log(p[i] / q[i]);
   }
@@ -265,9 +271,9 @@ Measurement oracle(DType golden_dtype, const std::vector<double>& golden, DType 
   m.ulp_dtype = unit_dtype(golden_dtype, target_dtype);
   add_side(m.golden, golden);
   add_side(m.target, target);
-  long double sums[8] = {};
-  long double relative = 0;
-  long double above = 0;
+  Wide sums[8] = {};
+  Wide relative = 0;
+  Wide above = 0;
   for (std::size_t i = 0; i < golden.size(); ++i) {
     const Pair pair = {golden[i], target[i], i};
     add_pair_counts(m, pair);
@@ -276,20 +282,20 @@ Measurement oracle(DType golden_dtype, const std::vector<double>& golden, DType 
     }
     ++m.finite_pairs;
     const double d = target[i] - golden[i];
-    const long double g = golden[i];
-    const long double t = target[i];
-    const long double terms[] = {
-        d, std::abs(d), static_cast<long double>(d) * d, g * g, t * t, g * t, g, t};
+    const Wide g = wide(golden[i]);
+    const Wide t = wide(target[i]);
+    const Wide e = wide(d);
+    const Wide terms[] = {e, wide(std::abs(d)), e * e, g * g, t * t, g * t, g, t};
     for (std::size_t k = 0; k < 8; ++k) {
       sums[k] += terms[k];
     }
     if (golden[i] != 0) {
       const double r = std::abs(d) / std::abs(golden[i]);
       ++m.relative_pairs;
-      relative += r;
+      relative += wide(r);
       m.max_relative = std::max(m.max_relative, r);
       if (std::abs(golden[i]) > kReferenceEpsilon) {
-        above += r;
+        above += wide(r);
         m.max_relative_above_epsilon = std::max(m.max_relative_above_epsilon, r);
       }
     }

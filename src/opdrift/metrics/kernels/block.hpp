@@ -61,10 +61,42 @@ struct ShapeLimits {
   double golden_min_normal = 0.0;  ///< of the dtype as stored; 0 for integers
   double target_min_normal = 0.0;
   double scale = 0.0;  ///< rms of the tile; 0: every error beside a zero golden is infinite
-  const void* next_golden = nullptr;  ///< bytes of the next block, to be brought into the cache
-  const void* next_target = nullptr;
-  std::size_t next_golden_bytes = 0;
-  std::size_t next_target_bytes = 0;
+};
+
+/// Memory the next block will need. Kernels touch it line by line while they compute, so that the
+/// memory is never idle. Without branches, which would break up the loops of the kernels.
+class Upcoming {
+ public:
+  Upcoming() = default;
+  Upcoming(const void* golden, std::size_t golden_bytes, const void* target,
+           std::size_t target_bytes) {
+    const char* const golden_first = static_cast<const char*>(golden);
+    const char* const target_first = static_cast<const char*>(target);
+    const std::size_t golden_lines = (golden_bytes + kLine - 1) / kLine;
+    const std::size_t target_lines = (target_bytes + kLine - 1) / kLine;
+    if (golden_lines + target_lines > 0) {
+      at_ = golden_lines > 0 ? golden_first : target_first;
+      golden_end_ = golden_lines > 0 ? golden_first + golden_lines * kLine : nullptr;
+      target_first_ = target_first;
+      last_ = target_lines > 0 ? target_first + (target_lines - 1) * kLine : golden_end_ - kLine;
+    }
+  }
+
+  void fetch_line() {
+    __builtin_prefetch(at_);
+    const char* next = at_ + kLine;
+    next = next == golden_end_ ? target_first_ : next;
+    at_ = at_ == last_ ? at_ : next;
+  }
+
+ private:
+  static constexpr std::size_t kLine = 64;
+  static constexpr char kNothing[kLine] = {};
+
+  const char* at_ = kNothing;
+  const char* golden_end_ = nullptr;
+  const char* target_first_ = nullptr;
+  const char* last_ = kNothing;
 };
 
 /// Affine map of both sides onto [0, 1] and the sums of the divergence; see kl.hpp.

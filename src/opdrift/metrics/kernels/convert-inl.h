@@ -16,8 +16,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace opdrift::metrics::kernels::HWY_NAMESPACE {
 
-/// 16-bit floats to f32 and back; both directions exact where the value fits, else rounded to
-/// nearest even, beyond the range to infinity.
+/// 16-bit floats to f32, and back with rounding to nearest even, beyond the range to infinity.
 namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_ARCH_X86 && HWY_TARGET >= HWY_SSE4
@@ -63,52 +62,43 @@ inline HWY_ATTR void widen_bf16(const std::uint16_t* bits, std::size_t count, fl
   }
 }
 
-/// Values are finite.
-inline HWY_ATTR void narrow_f16(const float* values, std::size_t count, std::uint16_t* out) {
-  const hn::ScalableTag<float> df;
-  const hn::Rebind<std::uint16_t, decltype(df)> du16;
+/// One vector of finite values as f16 patterns.
+template <class DF>
+HWY_INLINE hn::Vec<hn::Rebind<std::uint16_t, DF>> narrowed_f16(DF df, hn::Vec<DF> values) {
+  const hn::Rebind<std::uint16_t, DF> du16;
 #if OPDRIFT_OWN_F16
-  const hn::RebindToUnsigned<decltype(df)> du;
-  const hn::RebindToSigned<decltype(df)> di;
-  const auto half = hn::Set(df, 0.5F);
-  for (std::size_t i = 0; i < count; i += hn::Lanes(df)) {
-    const auto bits = hn::BitCast(du, hn::LoadU(df, values + i));
-    const auto sign = hn::And(hn::ShiftRight<16>(bits), hn::Set(du, 0x8000U));
-    const auto magnitude = hn::And(bits, hn::Set(du, 0x7fffffffU));
-    // Adding 0.5 makes the float adder round at 2^-24, the spacing of f16 subnormals.
-    const auto subnormal = hn::Sub(hn::BitCast(du, hn::Add(hn::BitCast(df, magnitude), half)),
-                                   hn::Set(du, 0x3f000000U));
-    const auto odd = hn::And(hn::ShiftRight<13>(magnitude), hn::Set(du, 1U));
-    const auto biased = hn::Sub(hn::Add(magnitude, odd), hn::Set(du, (112U << 23) - 0xfffU));
-    const auto signed_magnitude = hn::BitCast(di, magnitude);
-    const auto small = hn::Lt(signed_magnitude, hn::Set(di, 0x38800000));
-    const auto huge = hn::Gt(signed_magnitude, hn::Set(di, 0x477fffff));
-    auto result = hn::IfThenElse(hn::RebindMask(du, small), subnormal, hn::ShiftRight<13>(biased));
-    result = hn::IfThenElse(hn::RebindMask(du, huge), hn::Set(du, 0x7c00U), result);
-    result = hn::Or(result, sign);
-    hn::StoreU(hn::DemoteTo(du16, hn::BitCast(di, result)), du16, out + i);
-  }
+  const hn::RebindToUnsigned<DF> du;
+  const hn::RebindToSigned<DF> di;
+  const auto bits = hn::BitCast(du, values);
+  const auto sign = hn::And(hn::ShiftRight<16>(bits), hn::Set(du, 0x8000U));
+  const auto magnitude = hn::And(bits, hn::Set(du, 0x7fffffffU));
+  // Adding 0.5 makes the float adder round at 2^-24, the spacing of f16 subnormals.
+  const auto at_half = hn::Add(hn::BitCast(df, magnitude), hn::Set(df, 0.5F));
+  const auto subnormal = hn::Sub(hn::BitCast(du, at_half), hn::Set(du, 0x3f000000U));
+  const auto odd = hn::And(hn::ShiftRight<13>(magnitude), hn::Set(du, 1U));
+  const auto biased = hn::Sub(hn::Add(magnitude, odd), hn::Set(du, (112U << 23) - 0xfffU));
+  const auto small = hn::Lt(hn::BitCast(di, magnitude), hn::Set(di, 0x38800000));
+  const auto huge = hn::Gt(hn::BitCast(di, magnitude), hn::Set(di, 0x477fffff));
+  auto result = hn::IfThenElse(hn::RebindMask(du, small), subnormal, hn::ShiftRight<13>(biased));
+  result = hn::IfThenElse(hn::RebindMask(du, huge), hn::Set(du, 0x7c00U), result);
+  return hn::DemoteTo(du16, hn::BitCast(di, hn::Or(result, sign)));
 #else
-  const hn::Rebind<hwy::float16_t, decltype(df)> dh;
-  for (std::size_t i = 0; i < count; i += hn::Lanes(df)) {
-    const auto half = hn::DemoteTo(dh, hn::LoadU(df, values + i));
-    hn::StoreU(hn::BitCast(du16, half), du16, out + i);
-  }
+  const hn::Rebind<hwy::float16_t, DF> dh;
+  (void)df;
+  return hn::BitCast(du16, hn::DemoteTo(dh, values));
 #endif
 }
 
-/// Values are finite.
-inline HWY_ATTR void narrow_bf16(const float* values, std::size_t count, std::uint16_t* out) {
-  const hn::ScalableTag<float> df;
-  const hn::RebindToUnsigned<decltype(df)> du;
-  const hn::RebindToSigned<decltype(df)> di;
-  const hn::Rebind<std::uint16_t, decltype(df)> du16;
-  for (std::size_t i = 0; i < count; i += hn::Lanes(df)) {
-    const auto bits = hn::BitCast(du, hn::LoadU(df, values + i));
-    const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(du, 1U));
-    const auto rounded = hn::ShiftRight<16>(hn::Add(hn::Add(bits, odd), hn::Set(du, 0x7fffU)));
-    hn::StoreU(hn::DemoteTo(du16, hn::BitCast(di, rounded)), du16, out + i);
-  }
+/// One vector of finite values as bf16 patterns.
+template <class DF>
+HWY_INLINE hn::Vec<hn::Rebind<std::uint16_t, DF>> narrowed_bf16(DF, hn::Vec<DF> values) {
+  const hn::RebindToUnsigned<DF> du;
+  const hn::RebindToSigned<DF> di;
+  const hn::Rebind<std::uint16_t, DF> du16;
+  const auto bits = hn::BitCast(du, values);
+  const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(du, 1U));
+  const auto rounded = hn::ShiftRight<16>(hn::Add(hn::Add(bits, odd), hn::Set(du, 0x7fffU)));
+  return hn::DemoteTo(du16, hn::BitCast(di, rounded));
 }
 
 }  // namespace opdrift::metrics::kernels::HWY_NAMESPACE

@@ -30,15 +30,17 @@ HWY_INLINE V divergence_term(DF df, V u, V e) {
   const auto one_binade = hn::RebindMask(df, hn::Eq(k, hn::Zero(di)));
   const V f = hn::IfThenElse(one_binade, e, hn::Sub(m, hn::Set(df, 1.0F)));
   const V f2 = hn::Mul(f, f);
-  V p = hn::Set(df, 7.0376836292e-2F);
-  p = hn::MulAdd(p, f, hn::Set(df, -1.1514610310e-1F));
-  p = hn::MulAdd(p, f, hn::Set(df, 1.1676998740e-1F));
-  p = hn::MulAdd(p, f, hn::Set(df, -1.2420140846e-1F));
-  p = hn::MulAdd(p, f, hn::Set(df, 1.4249322787e-1F));
-  p = hn::MulAdd(p, f, hn::Set(df, -1.6668057665e-1F));
-  p = hn::MulAdd(p, f, hn::Set(df, 2.0000714765e-1F));
-  p = hn::MulAdd(p, f, hn::Set(df, -2.4999993993e-1F));
-  p = hn::MulAdd(p, f, hn::Set(df, 3.3333331174e-1F));
+  // Estrin's scheme: the chain of Horner's would be longer than the scheduler of the machine.
+  const auto pair = [&](float upper, float lower)
+                        HWY_ATTR { return hn::MulAdd(hn::Set(df, upper), f, hn::Set(df, lower)); };
+  const V low =
+      hn::MulAdd(pair(2.0000714765e-1F, -2.4999993993e-1F), f, hn::Set(df, 3.3333331174e-1F));
+  const V middle =
+      hn::MulAdd(pair(-1.2420140846e-1F, 1.4249322787e-1F), f, hn::Set(df, -1.6668057665e-1F));
+  const V high =
+      hn::MulAdd(pair(7.0376836292e-2F, -1.1514610310e-1F), f, hn::Set(df, 1.1676998740e-1F));
+  const V f3 = hn::Mul(f2, f);
+  const V p = hn::MulAdd(hn::MulAdd(high, f3, middle), f3, low);
   // ln m = f + rest, rest = f^2 (-1/2 + f p)
   const V rest = hn::Mul(f2, hn::MulAdd(p, f, hn::Set(df, -0.5F)));
   const V kf = hn::ConvertTo(df, k);

@@ -12,25 +12,32 @@
 /// one, and is ignored when it names none this machine has.
 namespace opdrift::metrics::kernels {
 
+/// One side in a 16-bit format: its patterns when they lie ready, else the values to be rounded.
+struct PatternSide {
+  const std::uint16_t* bits = nullptr;
+  const float* values = nullptr;
+};
+
 /// Functions on blocks of finite floats. `count` is a multiple of kGrain, at most kBlock. Pointers
 /// are aligned as their type demands.
 struct KernelTable {
   void (*widen_f16)(const std::uint16_t* bits, std::size_t count, float* out);
   void (*widen_bf16)(const std::uint16_t* bits, std::size_t count, float* out);
-  void (*narrow_f16)(const float* values, std::size_t count, std::uint16_t* out);
-  void (*narrow_bf16)(const float* values, std::size_t count, std::uint16_t* out);
   /// Sums over pairs; NaN or infinite in sum_golden2 or sum_target2 exactly when a value of that
   /// side is not finite.
-  void (*sums)(const float* golden, const float* target, std::size_t count, BlockTotals& out);
+  void (*sums)(const float* golden, const float* target, std::size_t count, Upcoming& next,
+               BlockTotals& out);
   /// Everything about elements. False when a float overflowed or the scale does not fit: the block
   /// then needs the scalar kernel.
   bool (*shape)(const float* golden, const float* target, std::size_t count,
-                const ShapeLimits& limits, BlockTotals& out);
+                const ShapeLimits& limits, Upcoming& next, BlockTotals& out);
   /// Distances of f16 or bf16 patterns; `scratch` holds kBlock elements.
-  void (*ulp16)(const std::uint16_t* golden, const std::uint16_t* target, std::size_t count,
-                std::uint16_t* scratch, BlockTotals& out);
+  void (*ulp_f16)(const PatternSide& golden, const PatternSide& target, std::size_t count,
+                  std::uint16_t* scratch, Upcoming& next, BlockTotals& out);
+  void (*ulp_bf16)(const PatternSide& golden, const PatternSide& target, std::size_t count,
+                   std::uint16_t* scratch, Upcoming& next, BlockTotals& out);
   void (*ulp32)(const float* golden, const float* target, std::size_t count, std::uint16_t* scratch,
-                BlockTotals& out);
+                Upcoming& next, BlockTotals& out);
   double (*centred_squares)(const float* values, std::size_t count, double mean);
   void (*kl)(const float* golden, const float* target, std::size_t count, const KlMap& map,
              KlSums& out);

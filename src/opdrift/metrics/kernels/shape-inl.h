@@ -17,33 +17,14 @@ namespace opdrift::metrics::kernels::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Sum of four float vectors of non-negative values, in double: each float addition rounds once
-/// before the widening, so the sum is off by at most 2^-22.
+/// Adds lanes that are float sums of four non-negative values: one more float addition, then
+/// double, so the total is off by at most 2^-21.
 template <class DF, class VF, class DD, class VD = hn::Vec<DD>>
-HWY_INLINE VD add_widened(DF df, VF values, DD dd, VD sum) {
+HWY_INLINE VD add_widened(DF, VF values, DD dd, VD sum) {
   const hn::Half<DF> half;
-  const VD low = hn::PromoteTo(dd, hn::LowerHalf(half, values));
-  const VD high = hn::PromoteTo(dd, hn::UpperHalf(half, values));
-  (void)df;
-  return hn::Add(sum, hn::Add(low, high));
+  const auto pairs = hn::Add(hn::LowerHalf(half, values), hn::UpperHalf(half, values));
+  return hn::Add(sum, hn::PromoteTo(dd, pairs));
 }
-
-/// Brings the next block into the cache while this one is computed: one line a step.
-class Prefetcher {
- public:
-  Prefetcher(const void* bytes, std::size_t size)
-      : next_(static_cast<const char*>(bytes)), end_(next_ + size) {}
-  HWY_INLINE void step() {
-    if (next_ < end_) {
-      __builtin_prefetch(next_);
-      next_ += 64;
-    }
-  }
-
- private:
-  const char* next_;
-  const char* end_;
-};
 
 /// Smallest and largest of floats without float comparisons. As integers, the largest signed
 /// pattern is the largest value unless all are negative; the largest unsigned pattern is the
@@ -116,6 +97,18 @@ struct ShapeConstants {
   float inverse_scale;
 };
 
+/// |d| / |g|. Beside a zero golden: huge when d is not 0, and otherwise 0 or, where sizes are
+/// compared as integers, a NaN that counts as below every limit.
+template <class DF, class V>
+HWY_INLINE V error_over_golden(DF df, V abs_d, V abs_g, float denominator) {
+  if constexpr (OPDRIFT_TALLY_BITS != 0) {
+    (void)denominator;
+    return hn::Div(abs_d, abs_g);
+  } else {
+    return hn::Div(abs_d, hn::Max(abs_g, hn::Set(df, denominator)));
+  }
+}
+
 /// One vector of pairs. kTiny: the golden may hold non-zero values of at most kReferenceEpsilon.
 template <bool kTiny, class DF, class V>
 HWY_INLINE void shape_step(DF df, V g, V t, ShapeConstants constants, ShapeLanes<DF>& lanes,
@@ -125,8 +118,7 @@ HWY_INLINE void shape_step(DF df, V g, V t, ShapeConstants constants, ShapeLanes
   const V abs_g = hn::Abs(g);
   const V abs_t = hn::Abs(t);
   const V abs_d = hn::Abs(hn::Sub(t, g));
-  // A zero golden gives a huge quotient (0 when d is 0): outside both limits, and out of the sums.
-  const V quotient = hn::Div(abs_d, max_size(df, abs_g, hn::Set(df, constants.denominator)));
+  const V quotient = error_over_golden(df, abs_d, abs_g, constants.denominator);
   lanes.over_1e3.add(hn::RebindMask(du, hn::Gt(quotient, hn::Set(df, 1e-3F))));
   lanes.over_5e3.add(hn::RebindMask(du, hn::Gt(quotient, hn::Set(df, 5e-3F))));
   const V scaled = min_size(df, quotient, hn::Mul(abs_d, hn::Set(df, constants.inverse_scale)));
@@ -179,12 +171,11 @@ HWY_INLINE Least reduce(DF df, const ShapeLanes<DF>& lanes, std::size_t count, B
 
 template <bool kTiny>
 HWY_ATTR Least shape_pass(const float* golden, const float* target, std::size_t count,
-                          ShapeConstants constants, const ShapeLimits& limits, BlockTotals& out) {
+                          ShapeConstants constants, Upcoming& upcoming, BlockTotals& out) {
   const hn::ScalableTag<float> df;
   const hn::ScalableTag<double> dd;
   const std::size_t step = hn::Lanes(df);
-  Prefetcher next_golden(limits.next_golden, limits.next_golden_bytes);
-  Prefetcher next_target(limits.next_target, limits.next_target_bytes);
+  Upcoming next = upcoming;
   ShapeLanes<hn::ScalableTag<float>> lanes(df);
   auto relative = hn::Zero(dd);
   auto above = hn::Zero(dd);
@@ -195,15 +186,15 @@ HWY_ATTR Least shape_pass(const float* golden, const float* target, std::size_t 
       shape_step<kTiny>(df, hn::LoadU(df, golden + at), hn::LoadU(df, target + at), constants,
                         lanes, relative4, above4);
     }
-    for (std::size_t byte = 0; byte < 4 * step * sizeof(float); byte += 64) {
-      next_golden.step();
-      next_target.step();
+    for (std::size_t fetched = 0; fetched < 4 * step; fetched += 16) {
+      next.fetch_line();
     }
     relative = add_widened(df, relative4, dd, relative);
     if constexpr (kTiny) {
       above = add_widened(df, above4, dd, above);
     }
   }
+  upcoming = next;
   const Least least = reduce<kTiny>(df, lanes, count, out);
   out.sum_relative = hn::GetLane(hn::SumOfLanes(dd, relative));
   out.sum_relative_above_epsilon =
@@ -225,17 +216,17 @@ inline HWY_ATTR std::uint64_t count_below(const float* values, std::size_t count
 
 /// False when the results do not hold because a float left its range.
 inline HWY_ATTR bool shape(const float* golden, const float* target, std::size_t count,
-                           const ShapeLimits& limits, BlockTotals& out) {
+                           const ShapeLimits& limits, Upcoming& next, BlockTotals& out) {
   constexpr double kLargestFactor = 0x1p120;
   const bool same = out.sum_abs_d == 0.0;
   if (!same && !(limits.scale > 1.0 / kLargestFactor && limits.scale < kLargestFactor)) {
     return false;
   }
   ShapeConstants constants = {0x1p-126F, same ? 0.0F : static_cast<float>(1.0 / limits.scale)};
-  Least least = shape_pass<false>(golden, target, count, constants, limits, out);
+  Least least = shape_pass<false>(golden, target, count, constants, next, out);
   if (static_cast<double>(least.golden) <= kReferenceEpsilon) {
     constants.denominator = 0x1p-149F;
-    least = shape_pass<true>(golden, target, count, constants, limits, out);
+    least = shape_pass<true>(golden, target, count, constants, next, out);
   }
   const auto golden_normal = static_cast<float>(limits.golden_min_normal);
   const auto target_normal = static_cast<float>(limits.target_min_normal);

@@ -58,7 +58,7 @@ HWY_INLINE void add_pairs(D dd, const float* golden, const float* target, SumLan
   lanes.golden = add_by_multiplier(one, g, lanes.golden);
   lanes.golden2 = hn::MulAdd(g, g, lanes.golden2);
   lanes.golden_d = hn::MulAdd(g, d, lanes.golden_d);
-  lanes.d = add_by_multiplier(one, d, lanes.d);
+  lanes.d = hn::Add(lanes.d, d);
   lanes.abs_d = add_by_multiplier(one, abs_d, lanes.abs_d);
   lanes.d2 = hn::MulAdd(d, d, lanes.d2);
 }
@@ -96,15 +96,20 @@ inline HWY_ATTR void target_sums(const float* golden, const float* target, std::
 /// Each is off by a few 2^-53 of its terms. Where |t| is at least 2^-10 |g| that is at most 2^-36
 /// of the sum of |t|, of |g||t| and of t^2; smaller targets are summed by themselves.
 inline HWY_ATTR void sums(const float* golden, const float* target, std::size_t count,
-                          BlockTotals& out) {
+                          Upcoming& upcoming, BlockTotals& out) {
   const hn::ScalableTag<double> dd;
   const std::size_t step = hn::Lanes(dd);
   auto a = zero_lanes(dd);
   auto b = zero_lanes(dd);
-  for (std::size_t i = 0; i < count; i += 2 * step) {
-    add_pairs(dd, golden + i, target + i, a);
-    add_pairs(dd, golden + i + step, target + i + step, b);
+  Upcoming next = upcoming;
+  for (std::size_t i = 0; i < count;) {
+    for (const std::size_t end = i + 32; i < end; i += 2 * step) {
+      add_pairs(dd, golden + i, target + i, a);
+      add_pairs(dd, golden + i + step, target + i + step, b);
+    }
+    next.fetch_line();
   }
+  upcoming = next;
   const double golden_d = total(dd, a.golden_d, b.golden_d);
   out.sum_golden = total(dd, a.golden, b.golden);
   out.sum_golden2 = total(dd, a.golden2, b.golden2);

@@ -8,6 +8,7 @@
 
 #include "hwy/highway.h"
 
+#include "opdrift/metrics/kernels/convert-inl.h"
 #include "opdrift/metrics/kernels/levels.hpp"
 #include "opdrift/metrics/kernels/tally-inl.h"
 
@@ -81,16 +82,13 @@ class FourThresholds {
   Tally<DU> tally3_;
 };
 
-/// The first four thresholds without comparisons: sum min(d, 1) counts d >= 1, sum min(d, 2) counts
-/// d >= 1 and d >= 2, and min(d - 3, 1), d - 3 not below 0, counts d >= 4.
+/// The first three thresholds without comparisons: sum min(d, 1) counts d >= 1, sum min(d, 2)
+/// counts d >= 1 and d >= 2, and min(d - 3, 1), d - 3 not below 0, counts d >= 4.
 template <class DU>
 class SmallThresholds {
  public:
   HWY_INLINE SmallThresholds()
-      : up_to_1_(hn::Zero(DU())),
-        up_to_2_(hn::Zero(DU())),
-        from_4_(hn::Zero(DU())),
-        from_8_(hn::Zero(DU())) {}
+      : up_to_1_(hn::Zero(DU())), up_to_2_(hn::Zero(DU())), from_4_(hn::Zero(DU())) {}
 
   HWY_INLINE void add(hn::Vec<DU> distances) {
     const auto one = hn::Set(DU(), 1);
@@ -98,8 +96,6 @@ class SmallThresholds {
     up_to_2_ = hn::Add(up_to_2_, hn::Min(distances, hn::Set(DU(), 2)));
     const auto beyond_3 = hn::SaturatedSub(distances, hn::Set(DU(), 3));
     from_4_ = hn::Add(from_4_, hn::Min(beyond_3, one));
-    const auto beyond_7 = hn::SaturatedSub(distances, hn::Set(DU(), 7));
-    from_8_ = hn::Add(from_8_, hn::Min(beyond_7, one));
   }
 
   HWY_INLINE void store(std::uint32_t* at_least) const {
@@ -107,31 +103,42 @@ class SmallThresholds {
     at_least[0] = first;
     at_least[1] = static_cast<std::uint32_t>(sum_lanes(DU(), up_to_2_)) - first;
     at_least[2] = static_cast<std::uint32_t>(sum_lanes(DU(), from_4_));
-    at_least[3] = static_cast<std::uint32_t>(sum_lanes(DU(), from_8_));
   }
 
  private:
   hn::Vec<DU> up_to_1_;
   hn::Vec<DU> up_to_2_;
   hn::Vec<DU> from_4_;
-  hn::Vec<DU> from_8_;
 };
 
-/// Fills the histogram from stored distances, the first four counts, and the number of distances of
-/// 2^16 or more (stored as 0xffff). Stops where the largest distance is passed.
+/// Distances of 2^15 or more.
+inline HWY_ATTR std::uint32_t count_top(const std::uint16_t* distances, std::size_t count) {
+  using DU = hn::ScalableTag<std::uint16_t>;
+  const DU du;
+  Tally<DU> tally;
+  for (std::size_t i = 0; i < count; i += hn::Lanes(du)) {
+    const auto v = hn::LoadU(du, distances + i);
+    tally.add(hn::Eq(hn::Max(v, hn::Set(du, 0x8000U)), v));
+  }
+  return static_cast<std::uint32_t>(tally.sum());
+}
+
+/// Fills the histogram from stored distances, the first three counts, and the number of distances
+/// of 2^16 or more (stored as 0xffff). Stops where the largest distance is passed.
 inline HWY_ATTR void fill_histogram(const std::uint16_t* distances, std::size_t count,
-                                    const std::uint32_t* first_four, std::uint32_t beyond,
+                                    const std::uint32_t* first_three, std::uint32_t beyond,
                                     BlockTotals& out) {
   using DU = hn::ScalableTag<std::uint16_t>;
   std::uint32_t at_least[Measurement::kUlpBuckets] = {};  // [k]: distances >= 2^k
-  std::copy_n(first_four, 4, at_least);
-  for (std::size_t k = 4; k < 16 && out.max_ulp >> k != 0; k += 4) {
+  std::copy_n(first_three, 3, at_least);
+  for (std::size_t k = 3; k < 15 && out.max_ulp >> k != 0; k += 4) {
     FourThresholds<DU> thresholds(k);
     for (std::size_t i = 0; i < count; i += hn::Lanes(DU())) {
       thresholds.add(hn::LoadU(DU(), distances + i));
     }
     thresholds.store(at_least + k);
   }
+  at_least[15] = out.max_ulp >> 15 == 0 ? 0 : count_top(distances, count);
   at_least[16] = beyond;
   out.ulp[0] = static_cast<std::uint32_t>(count) - at_least[0];
   for (std::size_t k = 0; k + 1 < Measurement::kUlpBuckets; ++k) {
@@ -146,28 +153,93 @@ HWY_INLINE std::uint64_t largest_lane(DU du, hn::Vec<DU> v) {
   return *std::max_element(lanes, lanes + hn::Lanes(du));
 }
 
-inline HWY_ATTR void ulp16(const std::uint16_t* golden, const std::uint16_t* target,
-                           std::size_t count, std::uint16_t* scratch, BlockTotals& out) {
+/// Sources of 16-bit patterns, a vector at a time.
+struct StoredPatterns {
+  const std::uint16_t* bits;
+  template <class DU>
+  HWY_INLINE hn::Vec<DU> load(DU du, std::size_t at) const {
+    return hn::LoadU(du, bits + at);
+  }
+};
+
+template <bool kHalf>
+struct RoundedValues {
+  const float* values;
+  template <class DU>
+  HWY_INLINE hn::Vec<DU> load(DU du, std::size_t at) const {
+    const hn::RepartitionToWide<DU> wide;
+    const hn::Rebind<float, decltype(wide)> df;
+    const auto low = hn::LoadU(df, values + at);
+    const auto high = hn::LoadU(df, values + at + hn::Lanes(df));
+    if constexpr (kHalf) {
+      return hn::Combine(du, narrowed_f16(df, high), narrowed_f16(df, low));
+    } else {
+      return hn::Combine(du, narrowed_bf16(df, high), narrowed_bf16(df, low));
+    }
+  }
+};
+
+template <class Golden, class Target>
+HWY_ATTR void ulp16_pass(Golden golden, Target target, std::size_t count, std::uint16_t* scratch,
+                         Upcoming& upcoming, BlockTotals& out) {
   using DU = hn::ScalableTag<std::uint16_t>;
   const DU du;
   const hn::RebindToSigned<DU> di;
   auto largest = hn::Zero(du);
   SmallThresholds<DU> thresholds;
+  Upcoming next = upcoming;
   for (std::size_t i = 0; i < count; i += hn::Lanes(du)) {
-    const auto gap = distance(di, hn::BitCast(di, hn::LoadU(du, golden + i)),
-                              hn::BitCast(di, hn::LoadU(du, target + i)));
+    next.fetch_line();
+    const auto gap =
+        distance(di, hn::BitCast(di, golden.load(du, i)), hn::BitCast(di, target.load(du, i)));
     largest = hn::Max(largest, gap);
     thresholds.add(gap);
     hn::StoreU(gap, du, scratch + i);
   }
+  upcoming = next;
   out.max_ulp = largest_lane(du, largest);
-  std::uint32_t first_four[4];
-  thresholds.store(first_four);
-  fill_histogram(scratch, count, first_four, 0, out);
+  std::uint32_t first_three[3];
+  thresholds.store(first_three);
+  fill_histogram(scratch, count, first_three, 0, out);
+}
+
+template <bool kHalf>
+HWY_ATTR void ulp16(const PatternSide& golden, const PatternSide& target, std::size_t count,
+                    std::uint16_t* scratch, Upcoming& next, BlockTotals& out) {
+  const StoredPatterns golden_bits = {golden.bits};
+  const StoredPatterns target_bits = {target.bits};
+  const RoundedValues<kHalf> golden_values = {golden.values};
+  const RoundedValues<kHalf> target_values = {target.values};
+  if (golden.bits != nullptr && target.bits != nullptr) {
+    ulp16_pass(golden_bits, target_bits, count, scratch, next, out);
+  } else if (target.bits != nullptr) {
+    ulp16_pass(golden_values, target_bits, count, scratch, next, out);
+  } else if (golden.bits != nullptr) {
+    ulp16_pass(golden_bits, target_values, count, scratch, next, out);
+  } else {
+    ulp16_pass(golden_values, target_values, count, scratch, next, out);
+  }
+}
+
+/// Distances of 2^16 or more.
+inline HWY_ATTR std::uint64_t count_beyond(const float* golden, const float* target,
+                                           std::size_t count) {
+  using DU = hn::ScalableTag<std::uint32_t>;
+  const DU du;
+  const hn::RebindToSigned<DU> di;
+  const hn::Rebind<float, DU> df;
+  const auto limit = hn::Set(du, 0x10000U);
+  Tally<DU> beyond;
+  for (std::size_t i = 0; i < count; i += hn::Lanes(du)) {
+    const auto gap = distance(di, hn::BitCast(di, hn::LoadU(df, golden + i)),
+                              hn::BitCast(di, hn::LoadU(df, target + i)));
+    beyond.add(hn::Eq(hn::Max(gap, limit), gap));
+  }
+  return beyond.sum();
 }
 
 inline HWY_ATTR void ulp32(const float* golden, const float* target, std::size_t count,
-                           std::uint16_t* scratch, BlockTotals& out) {
+                           std::uint16_t* scratch, Upcoming& upcoming, BlockTotals& out) {
   using DU = hn::ScalableTag<std::uint32_t>;
   using DU16 = hn::ScalableTag<std::uint16_t>;
   const DU du;
@@ -176,27 +248,29 @@ inline HWY_ATTR void ulp32(const float* golden, const float* target, std::size_t
   const hn::Half<DU16> half;
   const auto top = hn::Set(du, 0xffffU);
   auto largest = hn::Zero(du);
-  Tally<DU> beyond;
   SmallThresholds<DU16> thresholds;
   const std::size_t step = hn::Lanes(du);
   const auto narrowed = [&](std::size_t at) HWY_ATTR {
     const auto gap = distance(di, hn::BitCast(di, hn::LoadU(df, golden + at)),
                               hn::BitCast(di, hn::LoadU(df, target + at)));
     largest = hn::Max(largest, gap);
-    const auto clamped = hn::Min(gap, top);
-    beyond.add(hn::Ne(clamped, gap));
-    return hn::DemoteTo(half, hn::BitCast(di, clamped));
+    return hn::DemoteTo(half, hn::BitCast(di, hn::Min(gap, top)));
   };
+  Upcoming next = upcoming;
   for (std::size_t i = 0; i < count; i += 2 * step) {
+    next.fetch_line();
     const auto low = narrowed(i);
     const auto both = hn::Combine(DU16(), narrowed(i + step), low);
     thresholds.add(both);
     hn::StoreU(both, DU16(), scratch + i);
   }
+  upcoming = next;
   out.max_ulp = largest_lane(du, largest);
-  std::uint32_t first_four[4];
-  thresholds.store(first_four);
-  fill_histogram(scratch, count, first_four, static_cast<std::uint32_t>(beyond.sum()), out);
+  const bool has_beyond = out.max_ulp > 0xffffU;
+  const std::uint64_t beyond = has_beyond ? count_beyond(golden, target, count) : 0;
+  std::uint32_t first_three[3];
+  thresholds.store(first_three);
+  fill_histogram(scratch, count, first_three, static_cast<std::uint32_t>(beyond), out);
 }
 
 }  // namespace opdrift::metrics::kernels::HWY_NAMESPACE
