@@ -27,7 +27,7 @@ constexpr std::size_t kMaxPath = 4096;
 constexpr std::size_t kMaxName = 255;
 
 const std::vector<OptionSpec>& compare_options() {
-  static const std::vector<OptionSpec> options = {
+  static const std::vector<OptionSpec> kOptions = {
       {.key = "mode",
        .flags = {"-m", "--mode"},
        .help = "auto: dump.json runs; torchair: GE dump against FX dump or GE dump"},
@@ -110,17 +110,17 @@ const std::vector<OptionSpec>& compare_options() {
        .help = "number of threads; 0: one per processor",
        .rule = ValueRule::integer},
   };
-  return options;
+  return kOptions;
 }
 
 const CommandSpec& compare_command() {
-  static const CommandSpec command = {"msprobe compare", "Compares two runs of a network.",
-                                      compare_options()};
-  return command;
+  static const CommandSpec kCommand = {"msprobe compare", "Compares two runs of a network.",
+                                       compare_options()};
+  return kCommand;
 }
 
 const CommandSpec& merge_command() {
-  static const CommandSpec command = {
+  static const CommandSpec kCommand = {
       "msprobe merge_result",
       "Merges the results of several ranks into one workbook.",
       {
@@ -137,7 +137,7 @@ const CommandSpec& merge_command() {
            .help = "yaml: api (names to merge), compare_index (columns)",
            .required = true},
       }};
-  return command;
+  return kCommand;
 }
 
 /// Options the reference knows for a mode, and those beyond it that make sense there.

@@ -26,7 +26,7 @@ class TextArena {
   }
 
  private:
-  static constexpr std::size_t kBlockBytes = 256 * 1024;
+  static constexpr std::size_t kBlockBytes = std::size_t{256} * 1024;
 
   static void copy(std::string_view text, char* place) {
     if (!text.empty()) {

@@ -78,8 +78,7 @@ class Streamer {
     if (error != simdjson::SUCCESS) {
       return json_error(error, false);
     }
-    const Status status = top_level();
-    return status;
+    return top_level();
   }
 
  private:
@@ -242,7 +241,7 @@ class Streamer {
     std::uint32_t last = JsonNode::kNone;
     for (auto entry : array) {
       ondemand::value element;
-      if (const auto error = std::move(entry).get(element); error != simdjson::SUCCESS) {
+      if (const auto error = entry.get(element); error != simdjson::SUCCESS) {
         return json_error(error);
       }
       const std::uint32_t child = tree_.add();
@@ -326,8 +325,7 @@ Result<JsonFile> open_json(const std::string& path) {
 }
 
 JsonFile json_from(std::string_view text) {
-  auto buffer =
-      std::make_shared<std::vector<std::byte>>(text.size() + simdjson::SIMDJSON_PADDING);
+  auto buffer = std::make_shared<std::vector<std::byte>>(text.size() + simdjson::SIMDJSON_PADDING);
   if (!text.empty()) {
     std::memcpy(buffer->data(), text.data(), text.size());
   }
