@@ -207,7 +207,7 @@ class ConvertCommand {
   /// With a target format an unusable folder is only logged; writing then fails per tensor.
   Status prepare_output() {
     options_.output_folder = arguments_.text("output", ".");
-    const Status usable = prepare_output_folder(options_.output_folder);
+    Status usable = prepare_output_folder(options_.output_folder);
     if (!usable && options_.format) {
       log_.error(usable.error().to_string());
       return Unit{};

@@ -92,10 +92,12 @@ std::vector<FileConversion> convert_files(const std::vector<std::string>& paths,
 
 Result<std::vector<std::string>> files_to_convert(const std::string& folder) {
   OPDRIFT_TRY(const std::vector<std::string> names, io::list_files(folder));
+  const std::string prefix = folder.ends_with('/') ? folder : folder + "/";
   std::vector<std::string> paths;
   for (const std::string& name : names) {
     if (name != io::kMappingFileName) {
-      paths.push_back(folder + (folder.ends_with('/') ? "" : "/") + name);
+      paths.push_back(prefix);
+      paths.back() += name;
     }
   }
   return paths;

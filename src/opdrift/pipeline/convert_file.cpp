@@ -142,7 +142,7 @@ class FileConverter {
     if (holds_records_) {
       return write_debug_records();
     }
-    const Status sliced = io::apply_slice_shapes(dump_, result_.path);
+    Status sliced = io::apply_slice_shapes(dump_, result_.path);
     if (!sliced && options_.reference) {
       return sliced;
     }
@@ -226,13 +226,12 @@ class FileConverter {
                result_.path + ": there is no " + std::string(io::to_string(role)));
       }
       for (const FileTensor* block : blocks) {
-        std::string name =
+        const std::string name =
             name_ + "." + std::string(word) + "." + std::to_string(block->index) + ".bin";
         OPDRIFT_TRY(const tensor::Tensor loaded, io::load_tensor(*block));
-        OPDRIFT_CHECK_OK(
-            as_write_failure(place(std::move(name), ".bin", [&](const std::string& path) {
-              return write_bytes(path, loaded.bytes.span);
-            })));
+        OPDRIFT_CHECK_OK(as_write_failure(place(name, ".bin", [&](const std::string& path) {
+          return write_bytes(path, loaded.bytes.span);
+        })));
       }
     }
     return Unit{};
@@ -338,7 +337,7 @@ class FileConverter {
 
   /// Writes a file under its name, or under a short one that mapping.csv lists.
   template <typename Write>
-  Status place(std::string name, std::string_view extension, const Write& write) {
+  Status place(const std::string& name, std::string_view extension, const Write& write) {
     const bool too_long = io::is_too_long(name);
     const std::string on_disk = too_long ? io::short_name(name, extension) : name;
     OPDRIFT_CHECK_OK(write(options_.output_folder + "/" + on_disk));

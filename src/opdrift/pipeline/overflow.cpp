@@ -80,10 +80,10 @@ Result<std::vector<FoundFile>> find_files(const std::string& folder) {
   }
   OPDRIFT_TRY(const io::NameMapping mapping, io::read_name_mapping(folder));
   for (const auto& [on_disk, real] : mapping.real) {
-    const std::string path = folder + "/" + on_disk;
     std::error_code error;
+    const fs::path path = fs::path(folder) / on_disk;
     if (on_disk.find('/') == std::string::npos && fs::is_regular_file(path, error)) {
-      found.push_back({path, real});
+      found.push_back({path.string(), real});
     }
   }
   return found;
@@ -112,6 +112,7 @@ Result<std::vector<DebugFile>> find_debug_files(const std::string& folder) {
     }
   }
   std::vector<DebugFile> sorted;
+  sorted.reserve(by_name.size());
   for (auto& [name, debug_file] : by_name) {
     sorted.push_back(std::move(debug_file));
   }
