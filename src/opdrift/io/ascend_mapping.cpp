@@ -45,22 +45,21 @@ std::vector<std::vector<std::string>> parse_csv(std::string_view text) {
   bool row_begun = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
-    if (quoted && c == '"' && i + 1 < text.size() && text[i + 1] == '"') {
-      row.back() += text[++i];
-    } else if (quoted && c != '"') {
-      row.back() += c;
-    } else if (quoted || (c == '"' && row.back().empty())) {
+    const bool escaped = quoted && c == '"' && i + 1 < text.size() && text[i + 1] == '"';
+    i += escaped ? 1 : 0;
+    const bool is_quote = c == '"' && !escaped && (quoted || row.back().empty());
+    if (is_quote) {
       quoted = !quoted;
-    } else if (c == ',') {
+    } else if (c == ',' && !quoted) {
       row.emplace_back();
-    } else if (c == '\n') {
+    } else if (c == '\n' && !quoted) {
       if (row_begun) {
         rows.push_back(std::move(row));
       }
       row.assign(1, {});
       row_begun = false;
       continue;
-    } else if (c != '\r') {
+    } else if (c != '\r' || quoted) {
       row.back() += c;
     }
     row_begun = row_begun || c != '\r';

@@ -125,12 +125,14 @@ SortKey sort_key(const ScannedFile& file, SliceMode mode, std::vector<std::strin
 
 void sort_files(FolderEntry& entry, std::vector<std::string>& warnings) {
   std::vector<std::pair<SortKey, std::size_t>> order;
+  order.reserve(entry.files.size());
   for (std::size_t i = 0; i < entry.files.size(); ++i) {
     order.emplace_back(sort_key(entry.files[i], entry.mode, warnings), i);
   }
   std::stable_sort(order.begin(), order.end(),
                    [](const auto& x, const auto& y) { return x.first < y.first; });
   std::vector<ScannedFile> sorted;
+  sorted.reserve(entry.files.size());
   for (const auto& [key, i] : order) {
     sorted.push_back(std::move(entry.files[i]));
   }

@@ -45,21 +45,16 @@ bool fits_float(const kernels::KlMap& map) {
 }
 
 void KlMeter::take(const Block& block) {
-  const bool vectors = table_ != nullptr && block.golden.f32 != nullptr && fits_float(map_);
+  if (block.golden.f64 != nullptr) {
+    kernels::scalar_kl(block.golden.f64, block.target.f64, block.count, map_, sums_);
+    return;
+  }
+  const bool vectors = table_ != nullptr && fits_float(map_);
   const std::size_t whole = vectors ? block.count / kernels::kGrain * kernels::kGrain : 0;
   if (whole > 0) {
     table_->kl(block.golden.f32, block.target.f32, whole, map_, sums_);
   }
-  take_doubles(block, whole);
-}
-
-void KlMeter::take_doubles(const Block& block, std::size_t first) {
-  if (block.golden.f64 != nullptr) {
-    kernels::scalar_kl(block.golden.f64 + first, block.target.f64 + first, block.count - first,
-                       map_, sums_);
-    return;
-  }
-  for (std::size_t i = first; i < block.count; ++i) {
+  for (std::size_t i = whole; i < block.count; ++i) {
     const auto golden = static_cast<double>(block.golden.f32[i]);
     const auto target = static_cast<double>(block.target.f32[i]);
     kernels::scalar_kl(&golden, &target, 1, map_, sums_);

@@ -31,8 +31,6 @@ class KlMeter final : public BlockSink {
   double divergence() const;
 
  private:
-  void take_doubles(const Block& block, std::size_t first);
-
   kernels::KlMap map_;
   const kernels::KernelTable* table_;
   kernels::KlSums sums_;

@@ -22,6 +22,7 @@ extern "C" {
 #define OPDRIFT_PLUGIN_ABI 1u
 
 /* What is compared. Pointers are valid until create returns. */
+/* NOLINTBEGIN(readability-identifier-naming): names as C has them */
 typedef struct opdrift_pair_info {
   uint64_t count;           /* numbers that will be added; complex elements are two numbers */
   const uint64_t* shape;    /* of the target, outermost first */
@@ -52,6 +53,7 @@ typedef struct opdrift_plugin {
   /* Called exactly once for every state, also after a failure. */
   void (*destroy)(void* state);
 } opdrift_plugin;
+/* NOLINTEND(readability-identifier-naming) */
 
 /* Exported by the shared object; the struct lives as long as the object is loaded. */
 const opdrift_plugin* opdrift_plugin_entry(void);

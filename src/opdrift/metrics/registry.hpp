@@ -17,8 +17,8 @@
 /// Columns follow the selection; repeated and unknown entries are left out.
 namespace opdrift::metrics {
 
-/// One row of the table.
-struct Algorithm {
+/// One row of the table, in reading order.
+struct Algorithm {  // NOLINT(clang-analyzer-optin.performance.Padding)
   std::string_view name;
   int reference_index;                        ///< number in the vendor's tool, -1 for our own
   std::span<const std::string_view> aliases;  ///< case is ignored

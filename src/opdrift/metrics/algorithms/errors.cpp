@@ -54,7 +54,10 @@ double with_nonfinite_differences(const Measurement& measurement, double finite)
   if (pairs.with_nan() + pairs.with_same_infinity() > 0) {
     return kNan;
   }
-  return pairs.with_infinite_gap() > 0 ? kInfinity : finite;
+  if (pairs.with_infinite_gap() > 0) {
+    return kInfinity;
+  }
+  return finite;
 }
 
 RelativeErrors relative_errors(const AlgorithmInput& input) {

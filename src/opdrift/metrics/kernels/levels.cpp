@@ -10,14 +10,14 @@
 namespace opdrift::metrics::kernels {
 
 std::span<const Level> available_levels() {
-  static const std::vector<Level> levels = [] {
+  static const std::vector<Level> kLevels = [] {
     std::vector<Level> all = {{"scalar", nullptr}};
     for (const Level& level : vector_levels()) {
       all.push_back(level);
     }
     return all;
   }();
-  return levels;
+  return kLevels;
 }
 
 const Level& choose_level(std::string_view name) {

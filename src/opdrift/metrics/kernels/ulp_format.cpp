@@ -39,11 +39,11 @@ std::vector<double> positive_values(tensor::DType dtype) {
 
 /// Types whose values are not evenly spaced within a power of two, or lack zero; empty for others.
 std::span<const double> uneven_values(tensor::DType dtype) {
-  static const std::vector<double> hif8 = positive_values(tensor::DType::hif8);
-  static const std::vector<double> e8m0 = positive_values(tensor::DType::e8m0);
+  static const std::vector<double> kHif8 = positive_values(tensor::DType::hif8);
+  static const std::vector<double> kE8m0 = positive_values(tensor::DType::e8m0);
   switch (dtype) {
-    case tensor::DType::hif8: return hif8;
-    case tensor::DType::e8m0: return e8m0;
+    case tensor::DType::hif8: return kHif8;
+    case tensor::DType::e8m0: return kE8m0;
     default: return {};
   }
 }
