@@ -15,8 +15,7 @@ fi
 status=0
 rm -rf "build/$preset/test-results"
 mkdir -p "build/$preset/test-results"
-GTEST_OUTPUT="xml:$PWD/build/$preset/test-results/" \
-  ctest --test-dir "build/$preset" --output-on-failure --parallel "${OPDRIFT_JOBS:-$(nproc)}" \
+ctest --test-dir "build/$preset" --output-on-failure --parallel "${OPDRIFT_JOBS:-$(nproc)}" \
   --no-tests=error || status=$?
 echo "test: sets that ran: $sets"
 tools/test_totals.py "build/$preset" || status=$?
