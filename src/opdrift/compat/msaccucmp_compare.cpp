@@ -110,8 +110,8 @@ Status CompareCommand::check_plugins() const {
     for (const std::string& name : *files) {
       if (name.ends_with(".py") || name.ends_with(".pyc")) {
         return Error{ErrorCode::invalid_argument,
-                     "expected no Python plug-ins, found one; opdrift compare takes algorithms "
-                     "as shared libraries: --plugin FILE.so",
+                     "expected no Python plug-ins, found one; write it as a native plug-in, a "
+                     "shared library as in examples/plugin",
                      request_.custom_folder + "/" + kind + "/" + name};
       }
     }

@@ -42,8 +42,11 @@ bool is_companion(std::string_view name) {
          });
 }
 
-LedgerState state_of(const Error& error) {
-  return error.code == ErrorCode::unsupported ? LedgerState::ignored : LedgerState::unreadable;
+/// No reader takes the file: harmless for a stray file, a damaged tensor where the name promises
+/// one.
+LedgerState state_of(const Error& error, std::string_view name) {
+  return error.code == ErrorCode::unsupported && !promises_tensor(name) ? LedgerState::ignored
+                                                                        : LedgerState::unreadable;
 }
 
 class Indexer {
@@ -99,8 +102,8 @@ class Indexer {
     }
     auto opened = io::open_file(file.path);
     if (!opened) {
-      indexed.ledger.push_back(
-          {side_, file.path, "", state_of(opened.error()), opened.error().message});
+      indexed.ledger.push_back({side_, file.path, "", state_of(opened.error(), real_name(file)),
+                                opened.error().message});
       return indexed;
     }
     indexed.format = std::string(opened->format);

@@ -96,4 +96,8 @@ FileNaming naming_of(std::string_view name) {
   return naming;
 }
 
+bool promises_tensor(std::string_view name) {
+  return stem_of(name) != name && !name.ends_with(".txt");
+}
+
 }  // namespace opdrift::pipeline

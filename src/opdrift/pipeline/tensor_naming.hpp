@@ -23,4 +23,7 @@ struct FileNaming {
 /// the operator. `name` is the name after mapping.csv.
 FileNaming naming_of(std::string_view name);
 
+/// True for endings that promise a tensor (.npy, .npz, .pt ...); text files promise nothing.
+bool promises_tensor(std::string_view name);
+
 }  // namespace opdrift::pipeline

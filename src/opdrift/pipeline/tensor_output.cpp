@@ -1,7 +1,13 @@
 #include "opdrift/pipeline/tensor_output.hpp"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
-#include <future>
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -23,10 +29,11 @@ using tensor::DType;
 
 constexpr unsigned kPrivateMode = 0600;
 constexpr unsigned kDefaultMode = 0666;
-constexpr std::uint64_t kBlockElements = std::uint64_t{1} << 17;
+constexpr std::uint64_t kBlockElements = std::uint64_t{1} << 19;
 constexpr std::size_t kMappedBlockBytes = std::size_t{4} << 20;
-constexpr std::uint64_t kLeastBlocksForThreads = 16;
-constexpr std::size_t kBlocksPerThread = 4;
+constexpr std::size_t kLeastMappedBytes = std::size_t{8} << 20;
+constexpr std::size_t kMostMappedBytes = std::size_t{1} << 30;
+constexpr std::uint64_t kLeastBlocksForThreads = 4;
 
 /// Converts blocks of elements from the stored to the written type.
 class ElementConverter {
@@ -101,78 +108,105 @@ Status stream_in_place(const tensor::View& view, const std::function<Status(Byte
   return Unit{};
 }
 
-/// Gathers and converts blocks of a view on several threads while the blocks before them are
-/// written. Blocks reach the sink in order, on the calling thread.
+/// Maps the pages of a tensor that will be read out of order. One call for many pages costs a
+/// fraction of the page faults it saves; files too large for the page cache are left alone.
+void map_pages(ByteSpan bytes, std::size_t threads) {
+#ifdef MADV_POPULATE_READ
+  if (bytes.size() < kLeastMappedBytes || bytes.size() > kMostMappedBytes) {
+    return;
+  }
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(bytes.data()) / page * page;
+  const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(bytes.data()) + bytes.size();
+  const std::size_t chunks = (end - begin + kLeastMappedBytes - 1) / kLeastMappedBytes;
+  parallel_for(chunks, threads, [&](std::size_t i) {
+    const std::uintptr_t from = begin + i * kLeastMappedBytes;
+    // A refusal only means that the pages fault one by one.
+    ::madvise(reinterpret_cast<void*>(from),  // NOLINT: an address of the mapping
+              std::min<std::size_t>(kLeastMappedBytes, end - from), MADV_POPULATE_READ);
+  });
+#else
+  static_cast<void>(bytes);
+  static_cast<void>(threads);
+#endif
+}
+
+/// Gathers and converts blocks of a view on several threads. Each thread hands its block to the
+/// sink when all blocks before it are through, so the sink sees them in order and one at a time.
 class BlockStream {
  public:
-  explicit BlockStream(const OutputArray& array)
+  BlockStream(const OutputArray& array, const std::function<Status(ByteSpan)>& sink)
       : array_(array),
+        sink_(sink),
         item_(tensor::info(array.view.tensor.desc.dtype).bits / 8),
         count_(array.view.count()),
         block_count_((count_ + kBlockElements - 1) / kBlockElements) {}
 
-  Status run(const std::function<Status(ByteSpan)>& sink, std::size_t threads) {
-    if (threads <= 1 || block_count_ < kLeastBlocksForThreads) {
-      Block block(array_);
-      for (std::uint64_t i = 0; i < block_count_; ++i) {
-        OPDRIFT_CHECK_OK(sink(fill(block, i)));
-      }
-      return Unit{};
-    }
-    return run_batches(sink, threads);
+  Status run(std::size_t threads) {
+    const bool small = block_count_ < kLeastBlocksForThreads;
+    const std::size_t workers = small ? 1 : std::max<std::size_t>(1, threads);
+    parallel_for(workers, workers, [this](std::size_t) { work(); });
+    return failure_ ? Status(*failure_) : Status(Unit{});
   }
 
  private:
-  struct Block {
-    explicit Block(const OutputArray& array)
-        : converter(array.view.tensor.desc.dtype, array.dtype) {}
-    ElementConverter converter;
-    std::vector<std::byte> gathered;
-    ByteSpan ready;
-  };
-  using Batch = std::vector<Block>;
+  void work() {
+    try {
+      ElementConverter converter(array_.view.tensor.desc.dtype, array_.dtype);
+      std::vector<std::byte> gathered;
+      for (std::uint64_t i = next_.fetch_add(1); i < block_count_; i = next_.fetch_add(1)) {
+        if (!hand_over(i, fill(i, gathered, converter))) {
+          return;
+        }
+      }
+    } catch (...) {
+      stop(Error{ErrorCode::out_of_memory, "a block could not be prepared"});
+      throw;
+    }
+  }
 
-  ByteSpan fill(Block& block, std::uint64_t index) const {
+  ByteSpan fill(std::uint64_t index, std::vector<std::byte>& gathered,
+                ElementConverter& converter) const {
     const std::uint64_t first = index * kBlockElements;
     const std::uint64_t count = std::min(kBlockElements, count_ - first);
-    block.gathered.resize(static_cast<std::size_t>(count * item_));
-    tensor::gather(array_.view, first, count, block.gathered.data());
+    gathered.resize(static_cast<std::size_t>(count * item_));
+    tensor::gather(array_.view, first, count, gathered.data());
     const bool as_is = same_bits(array_.view.tensor.desc.dtype, array_.dtype);
-    block.ready =
-        as_is ? ByteSpan(block.gathered) : block.converter.convert(block.gathered.data(), 0, count);
-    return block.ready;
+    return as_is ? ByteSpan(gathered) : converter.convert(gathered.data(), 0, count);
   }
 
-  /// Fills a batch with the blocks from `first` on; returns how many there were.
-  std::size_t fill_batch(Batch& batch, std::uint64_t first, std::size_t threads) const {
-    const auto count =
-        static_cast<std::size_t>(std::min<std::uint64_t>(batch.size(), block_count_ - first));
-    parallel_for(count, threads, [&](std::size_t i) { fill(batch[i], first + i); });
-    return count;
-  }
-
-  Status run_batches(const std::function<Status(ByteSpan)>& sink, std::size_t threads) {
-    Batch current(kBlocksPerThread * threads, Block(array_));
-    Batch next = current;
-    std::size_t count = fill_batch(current, 0, threads);
-    for (std::uint64_t first = 0; first < block_count_; first += current.size()) {
-      const std::uint64_t following = std::min<std::uint64_t>(first + current.size(), block_count_);
-      auto filling = std::async(std::launch::async, [this, &next, following, threads] {
-        return fill_batch(next, following, threads);
-      });
-      for (std::size_t i = 0; i < count; ++i) {
-        OPDRIFT_CHECK_OK(sink(current[i].ready));
-      }
-      count = filling.get();
-      std::swap(current, next);
+  /// False when there is no point in going on.
+  bool hand_over(std::uint64_t index, ByteSpan block) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    turn_changed_.wait(lock, [&] { return turn_ == index || failure_; });
+    if (failure_) {
+      return false;
     }
-    return Unit{};
+    Status taken = sink_(block);
+    if (!taken) {
+      failure_ = std::move(taken).error();
+    }
+    ++turn_;
+    turn_changed_.notify_all();
+    return !failure_;
+  }
+
+  void stop(Error error) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    failure_ = failure_ ? failure_ : std::optional(std::move(error));
+    turn_changed_.notify_all();
   }
 
   const OutputArray& array_;
+  const std::function<Status(ByteSpan)>& sink_;
   std::uint64_t item_;
   std::uint64_t count_;
   std::uint64_t block_count_;
+  std::atomic<std::uint64_t> next_{0};
+  std::mutex mutex_;
+  std::condition_variable turn_changed_;
+  std::uint64_t turn_ = 0;
+  std::optional<Error> failure_;
 };
 
 /// The view with its axes in reverse order: column-major becomes row-major.
@@ -271,7 +305,11 @@ Status stream_elements(const OutputArray& array, const std::function<Status(Byte
   OPDRIFT_CHECK_OK(io::stream_bytes(array.view));
   const bool in_place = same_bits(stored, array.dtype) && array.view.contiguous() &&
                         !array.view.tensor.desc.big_endian;
-  return in_place ? stream_in_place(array.view, sink) : BlockStream(array).run(sink, threads);
+  if (in_place) {
+    return stream_in_place(array.view, sink);
+  }
+  map_pages(array.view.tensor.bytes.span, threads);
+  return BlockStream(array, sink).run(threads);
 }
 
 Status write_array(const std::string& path, OutputFile kind, const OutputArray& array,

@@ -46,9 +46,8 @@ OutputArray output_array(tensor::View view);
 /// does; a tensor without dims and bytes keeps its type.
 OutputArray empty_array(const tensor::TensorDesc& desc);
 
-/// Hands all elements in logical order to `sink`, converted, in blocks of at most 4 MiB, on the
-/// calling thread. With several threads the blocks to come are prepared meanwhile, at most 8 MiB
-/// per thread.
+/// Hands all elements in logical order to `sink`, converted, in blocks of at most 4 MiB, one block
+/// at a time. With several threads they prepare a block each and take turns at the sink.
 Status stream_elements(const OutputArray& array, const std::function<Status(ByteSpan)>& sink,
                        std::size_t threads = 1);
 

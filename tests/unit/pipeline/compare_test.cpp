@@ -87,6 +87,20 @@ TEST_F(Compare, EveryFileEndsInTheLedger) {
   expect_complete(result, 2, 5);
 }
 
+// No reader knows the bytes, but the name promises a tensor: that is damage, not a stray file.
+TEST_F(Compare, JunkUnderATensorsNameIsUnreadableAndOtherJunkIgnored) {
+  golden("a", {1});
+  target("a", {1});
+  for (const char* name : {"x.npy", "x.npz", "x.pt", "x.pth", "x.safetensors", "x.h5", "x.pb"}) {
+    std::ofstream(path(std::string("target/") + name)) << "\x01 junk that is no tensor";
+  }
+  std::ofstream(path("target/readme.rst")) << "about this folder";
+  const auto result = run();
+  EXPECT_EQ(result.totals(RunSide::target).unreadable, 7U);
+  EXPECT_EQ(result.totals(RunSide::target).ignored, 1U);
+  expect_complete(result, 1, 9);
+}
+
 TEST_F(Compare, MisfittingShapesAreReportedAndOthersGoOn) {
   golden("a", {1, 2, 3});
   target("a", {1, 2});

@@ -175,6 +175,58 @@ TEST_F(Convert, ReadsHashedNpyFilesByTheirContent) {
   EXPECT_EQ(open_for_convert(hashed, true).value().format, "npy");
 }
 
+/// A transposed matrix of 4096 x 2048 numbers, element = its stored position.
+OutputArray large_transposed() {
+  constexpr std::uint64_t kRows = 4096;
+  constexpr std::uint64_t kColumns = 2048;
+  std::vector<std::byte> bytes(kRows * kColumns * 4);
+  for (std::uint32_t i = 0; i < kRows * kColumns; ++i) {
+    std::memcpy(bytes.data() + std::uint64_t{4} * i, &i, 4);
+  }
+  tensor::Tensor matrix;
+  matrix.desc.dtype = DType::u32;
+  matrix.desc.shape = {kColumns, kRows};
+  matrix.desc.strides = {1, kColumns};
+  matrix.bytes = own_bytes(std::move(bytes));
+  return output_array(tensor::stored_view(matrix).value());
+}
+
+TEST(StreamElements, DeliversTheSameBytesOnAnyNumberOfThreads) {
+  const OutputArray array = large_transposed();
+  const auto streamed = [&array](std::size_t threads) {
+    std::vector<std::byte> bytes;
+    EXPECT_TRUE(stream_elements(
+        array,
+        [&bytes](ByteSpan block) {
+          bytes.insert(bytes.end(), block.begin(), block.end());
+          return Status(Unit{});
+        },
+        threads));
+    return bytes;
+  };
+  const std::vector<std::byte> one = streamed(1);
+  EXPECT_EQ(one.size(), std::size_t{4096} * 2048 * 4);
+  EXPECT_EQ(streamed(2), one);
+  EXPECT_EQ(streamed(5), one);
+}
+
+TEST(StreamElements, StopsAtTheFirstErrorOfTheSink) {
+  const OutputArray array = large_transposed();
+  for (const std::size_t threads : {1U, 4U}) {
+    std::size_t calls = 0;
+    const Status status = stream_elements(
+        array,
+        [&calls](ByteSpan) {
+          ++calls;
+          return calls < 3 ? Status(Unit{}) : Status(Error{ErrorCode::write_failed, "disk full"});
+        },
+        threads);
+    ASSERT_FALSE(status);
+    EXPECT_EQ(status.error().code, ErrorCode::write_failed);
+    EXPECT_EQ(calls, 3U);
+  }
+}
+
 TEST(OutputArray, WritesAnEmptyTensorAsFloat64) {
   tensor::TensorDesc desc;
   desc.dtype = DType::f16;
