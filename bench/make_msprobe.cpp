@@ -19,8 +19,8 @@
 
 #include "opdrift/graph/table_text.hpp"
 #include "opdrift/io/file_writer.hpp"
-#include "opdrift/io/npy_writer.hpp"
-#include "opdrift/io/pt_writer.hpp"
+#include "opdrift/io/numpy/npy_writer.hpp"
+#include "opdrift/io/torch/pt_writer.hpp"
 #include "opdrift/tensor/view.hpp"
 
 namespace {

@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "opdrift/base/parallel.hpp"
-#include "opdrift/io/ascend_writer.hpp"
+#include "opdrift/io/ascend/writer.hpp"
 #include "opdrift/io/file_writer.hpp"
-#include "opdrift/io/npy_writer.hpp"
+#include "opdrift/io/numpy/npy_writer.hpp"
 #include "opdrift/tensor/bulk_convert.hpp"
 
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "opdrift/io/ascend_writer.hpp"
+#include "opdrift/io/ascend/writer.hpp"
 
 int main(int argc, char** argv) {
   if (argc != 2) {

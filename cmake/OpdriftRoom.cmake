@@ -13,11 +13,11 @@ function(opdrift_room name)
   target_link_libraries(opdrift_${name} PUBLIC ${ROOM_LIBRARIES} PRIVATE ${ROOM_PRIVATE_LIBRARIES})
 endfunction()
 
-# opdrift_test(ROOM SOURCES a_test.cpp ... [USES rooms...] [FIXTURES]): one GoogleTest program and
-# one ctest entry per room. With FIXTURES a second entry runs it on the bundled recorded cases; the
+# opdrift_test(ROOM SOURCES a_test.cpp ... [USES rooms...] [FIXTURES] [EXECUTABLE]): one GoogleTest
+# program and one ctest entry per room. EXECUTABLE tells that the tests run the opdrift command. With FIXTURES a second entry runs it on the bundled recorded cases; the
 # first one uses those in OPDRIFT_SHARED.
 function(opdrift_test name)
-  cmake_parse_arguments(TEST "FIXTURES" "" "SOURCES;USES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(TEST "FIXTURES;EXECUTABLE" "" "SOURCES;USES;LIBRARIES" ${ARGN})
   add_executable(test_${name} ${TEST_SOURCES})
   target_link_libraries(test_${name} PRIVATE opdrift_flags ${TEST_LIBRARIES} GTest::gtest_main
                                              GTest::gmock)
@@ -28,7 +28,7 @@ function(opdrift_test name)
   target_compile_definitions(test_${name} PRIVATE
     OPDRIFT_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
     OPDRIFT_BINARY="$<$<TARGET_EXISTS:opdrift>:$<TARGET_FILE:opdrift>>")
-  if(TARGET opdrift)
+  if(TEST_EXECUTABLE AND TARGET opdrift)
     add_dependencies(test_${name} opdrift)
   endif()
   set(results ${CMAKE_BINARY_DIR}/test-results)

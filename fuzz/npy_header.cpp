@@ -1,9 +1,9 @@
-#include "opdrift/io/npy_header.hpp"
+#include "opdrift/io/numpy/npy_header.hpp"
 
 #include "targets.hpp"
 
 #include "opdrift/base/check.hpp"
-#include "opdrift/io/python_literal.hpp"
+#include "opdrift/io/numpy/python_literal.hpp"
 
 namespace opdrift::fuzz {
 

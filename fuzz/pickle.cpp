@@ -1,8 +1,8 @@
 #include "targets.hpp"
 
 #include "opdrift/base/check.hpp"
-#include "opdrift/io/torch_pickle.hpp"
-#include "opdrift/io/torch_reader.hpp"
+#include "opdrift/io/torch/torch_pickle.hpp"
+#include "opdrift/io/torch/torch_reader.hpp"
 
 namespace opdrift::fuzz {
 

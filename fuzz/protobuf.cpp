@@ -1,6 +1,6 @@
 #include "targets.hpp"
 
-#include "opdrift/io/ascend_dump.hpp"
+#include "opdrift/io/ascend/dump.hpp"
 #include "opdrift/io/protobuf_cursor.hpp"
 #include "opdrift/io/tensor_proto_reader.hpp"
 

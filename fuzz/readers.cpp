@@ -1,9 +1,7 @@
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <cstdint>
 #include <string>
 
+#include "in_memory_file.hpp"
 #include "targets.hpp"
 
 #include "opdrift/io/registry.hpp"
@@ -38,12 +36,11 @@ void load_all(const io::FileDump& dump) {
 
 /// Every reader opens the same bytes, then loads what it found and reads it tile by tile.
 void readers(ByteSpan bytes) {
-  const int fd = ::memfd_create("fuzz", MFD_CLOEXEC);
-  if (fd < 0 || ::write(fd, bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size())) {
-    ::close(fd);
+  const InMemoryFile file(bytes);
+  const std::string path = file.path();
+  if (path.empty()) {
     return;
   }
-  const std::string path = "/proc/self/fd/" + std::to_string(fd);
   static_cast<void>(io::find_reader(path));
   for (const io::Reader& reader : io::readers()) {
     const Result<io::FileDump> dump = reader.open(path);
@@ -51,7 +48,6 @@ void readers(ByteSpan bytes) {
       load_all(*dump);
     }
   }
-  ::close(fd);
 }
 
 }  // namespace opdrift::fuzz

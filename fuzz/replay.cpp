@@ -10,20 +10,6 @@
 
 namespace {
 
-using opdrift::ByteSpan;
-
-struct Target {
-  const char* name;
-  void (*run)(ByteSpan bytes);
-};
-
-constexpr Target kTargets[] = {
-    {"pickle", &opdrift::fuzz::pickle},         {"dump_json", &opdrift::fuzz::dump_json},
-    {"readers", &opdrift::fuzz::readers},       {"zip", &opdrift::fuzz::zip},
-    {"npy_header", &opdrift::fuzz::npy_header}, {"safetensors", &opdrift::fuzz::safetensors},
-    {"protobuf", &opdrift::fuzz::protobuf},     {"hdf5", &opdrift::fuzz::hdf5},
-};
-
 std::vector<std::string> files_of(const std::string& folder) {
   std::vector<std::string> files;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
@@ -40,7 +26,7 @@ std::vector<std::string> files_of(const std::string& folder) {
 int main(int argc, char** argv) {
   const std::string corpus = argc > 1 ? argv[1] : "fuzz/corpus";
   std::size_t count = 0;
-  for (const Target& target : kTargets) {
+  for (const opdrift::fuzz::Target& target : opdrift::fuzz::kTargets) {
     for (const std::string& path : files_of(corpus + "/" + target.name)) {
       std::printf("%s\n", path.c_str());
       std::fflush(stdout);

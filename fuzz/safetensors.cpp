@@ -1,6 +1,6 @@
 #include "targets.hpp"
 
-#include "opdrift/io/safetensors_reader.hpp"
+#include "opdrift/io/safetensors/reader.hpp"
 
 namespace opdrift::fuzz {
 

@@ -3,7 +3,7 @@
 #include "opdrift/base/byte_cursor.hpp"
 
 /// The functions under fuzzing, one per source file. Each feeds any bytes to a public entry point
-/// of io and must neither crash, nor hang, nor need memory without measure.
+/// and must neither crash, nor hang, nor need memory without measure.
 namespace opdrift::fuzz {
 
 void readers(ByteSpan bytes);
@@ -15,5 +15,24 @@ void safetensors(ByteSpan bytes);
 void protobuf(ByteSpan bytes);
 void hdf5(ByteSpan bytes);
 void onnx_model(ByteSpan bytes);
+void graph_json(ByteSpan bytes);
+void graph_text(ByteSpan bytes);
+void side_files(ByteSpan bytes);
+
+/// A target and the folder of its seeds below the corpus.
+struct Target {
+  const char* name;
+  void (*run)(ByteSpan bytes);
+};
+
+/// Every target of the list in CMakeLists.txt.
+inline constexpr Target kTargets[] = {
+    {"readers", &readers},       {"pickle", &pickle},
+    {"dump_json", &dump_json},   {"zip", &zip},
+    {"npy_header", &npy_header}, {"safetensors", &safetensors},
+    {"protobuf", &protobuf},     {"hdf5", &hdf5},
+    {"onnx_model", &onnx_model}, {"graph_json", &graph_json},
+    {"graph_text", &graph_text}, {"side_files", &side_files},
+};
 
 }  // namespace opdrift::fuzz

@@ -3,7 +3,7 @@
 
 #include "targets.hpp"
 
-#include "opdrift/io/zip_archive.hpp"
+#include "opdrift/io/archive/zip_archive.hpp"
 
 namespace opdrift::fuzz {
 

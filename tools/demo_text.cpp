@@ -17,8 +17,8 @@
 #include <nlohmann/json.hpp>
 
 #include "opdrift/base/mapped_file.hpp"
-#include "opdrift/io/npy_reader.hpp"
-#include "opdrift/io/npy_writer.hpp"
+#include "opdrift/io/numpy/npy_reader.hpp"
+#include "opdrift/io/numpy/npy_writer.hpp"
 #include "opdrift/tensor/decode.hpp"
 
 namespace {

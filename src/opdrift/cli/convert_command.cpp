@@ -6,7 +6,7 @@
 #include "opdrift/cli/console.hpp"
 #include "opdrift/cli/describe.hpp"
 #include "opdrift/cli/options.hpp"
-#include "opdrift/pipeline/export.hpp"
+#include "opdrift/pipeline/convert/export.hpp"
 
 namespace opdrift::cli {
 

@@ -4,7 +4,7 @@
 #include "opdrift/cli/commands.hpp"
 #include "opdrift/cli/console.hpp"
 #include "opdrift/cli/options.hpp"
-#include "opdrift/pipeline/overflow.hpp"
+#include "opdrift/pipeline/overflow/overflow.hpp"
 
 namespace opdrift::cli {
 

@@ -8,7 +8,7 @@
 #include "opdrift/cli/console.hpp"
 #include "opdrift/cli/describe.hpp"
 #include "opdrift/cli/options.hpp"
-#include "opdrift/pipeline/stats.hpp"
+#include "opdrift/pipeline/stats/stats.hpp"
 #include "opdrift/report/csv_text.hpp"
 
 namespace opdrift::cli {

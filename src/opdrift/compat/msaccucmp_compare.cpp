@@ -14,10 +14,10 @@
 #include "opdrift/compat/path_check.hpp"
 #include "opdrift/compat/reference_log.hpp"
 #include "opdrift/io/dump_folder.hpp"
-#include "opdrift/pipeline/network_batch.hpp"
-#include "opdrift/pipeline/network_compare.hpp"
-#include "opdrift/pipeline/network_detail.hpp"
-#include "opdrift/pipeline/network_report.hpp"
+#include "opdrift/pipeline/network/batch.hpp"
+#include "opdrift/pipeline/network/compare.hpp"
+#include "opdrift/pipeline/network/detail.hpp"
+#include "opdrift/pipeline/network/report.hpp"
 #include "opdrift/report/msaccucmp_advisor.hpp"
 
 namespace opdrift::compat {

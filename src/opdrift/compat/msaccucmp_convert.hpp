@@ -3,7 +3,7 @@
 #include <span>
 #include <string>
 
-#include "opdrift/pipeline/convert.hpp"
+#include "opdrift/pipeline/convert/convert.hpp"
 
 namespace opdrift::compat {
 

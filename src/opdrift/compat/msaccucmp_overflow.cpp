@@ -6,7 +6,7 @@
 #include "opdrift/compat/exit_codes.hpp"
 #include "opdrift/compat/path_check.hpp"
 #include "opdrift/compat/reference_log.hpp"
-#include "opdrift/pipeline/overflow.hpp"
+#include "opdrift/pipeline/overflow/overflow.hpp"
 
 namespace opdrift::compat {
 

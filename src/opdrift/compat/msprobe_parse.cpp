@@ -12,7 +12,7 @@
 #include "opdrift/compat/path_check.hpp"
 #include "opdrift/compat/reference_log.hpp"
 #include "opdrift/io/dump_folder.hpp"
-#include "opdrift/pipeline/convert.hpp"
+#include "opdrift/pipeline/convert/convert.hpp"
 
 namespace opdrift::compat {
 

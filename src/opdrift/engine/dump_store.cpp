@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "opdrift/io/file_writer.hpp"
-#include "opdrift/io/npy_writer.hpp"
+#include "opdrift/io/numpy/npy_writer.hpp"
 
 namespace opdrift::engine {
 

@@ -12,7 +12,7 @@
 
 #include "opdrift/base/mapped_file.hpp"
 #include "opdrift/base/text.hpp"
-#include "opdrift/io/ascend_mapping.hpp"
+#include "opdrift/io/ascend/mapping.hpp"
 
 namespace opdrift::io {
 

@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "opdrift/base/result.hpp"
-#include "opdrift/io/ascend_names.hpp"
+#include "opdrift/io/ascend/names.hpp"
 
 /// A folder of dump files, sorted by operator. Files directly in the folder count; sub-folders,
 /// `mapping.csv` and `convert_failed_file_list.txt` do not. For each file:
 ///
 ///   1. a name of digits (with .npy or without) is replaced by its entry in mapping.csv
-///   2. the ending chooses the pattern (ascend_names.hpp): .npy, .pb, .quant, else offline
+///   2. the ending chooses the pattern (ascend/names.hpp): .npy, .pb, .quant, else offline
 ///   3. the operator key is cleaned, unless the FFTS flag is set
 ///   4. long names carry a task type: sliced or not
 namespace opdrift::io {
@@ -38,7 +38,7 @@ struct ScannedFile {
 };
 
 /// The files of one operator, oldest first. Of a normal operator the last one counts; sliced ones
-/// belong together (see ascend_slices.hpp).
+/// belong together (see ascend/slices.hpp).
 struct FolderEntry {
   std::string op_key;
   SliceMode mode = SliceMode::normal;

@@ -16,7 +16,7 @@
 ///   op may hold dots; output, task, stream, index are digits; time is 1 to 255 digits
 ///
 /// The suffix may be .npy, .pb or .quant, or be missing (TensorFlow's too long names are a number
-/// on disk and stand in mapping.csv, see ascend_mapping.hpp).
+/// on disk and stand in mapping.csv, see ascend/mapping.hpp).
 namespace opdrift::io {
 
 struct FrameworkName {

@@ -11,19 +11,19 @@
 
 #include "opdrift/base/mapped_file.hpp"
 #include "opdrift/base/text.hpp"
-#include "opdrift/io/ascend_atb.hpp"
-#include "opdrift/io/ascend_dump.hpp"
-#include "opdrift/io/ascend_names.hpp"
-#include "opdrift/io/ascend_nano.hpp"
+#include "opdrift/io/ascend/atb.hpp"
+#include "opdrift/io/ascend/dump.hpp"
+#include "opdrift/io/ascend/names.hpp"
+#include "opdrift/io/ascend/nano.hpp"
 #include "opdrift/io/hdf5_reader.hpp"
 #include "opdrift/io/in_file.hpp"
-#include "opdrift/io/npy_reader.hpp"
-#include "opdrift/io/npz_reader.hpp"
+#include "opdrift/io/numpy/npy_reader.hpp"
+#include "opdrift/io/numpy/npz_reader.hpp"
 #include "opdrift/io/raw_reader.hpp"
-#include "opdrift/io/safetensors_reader.hpp"
+#include "opdrift/io/safetensors/reader.hpp"
 #include "opdrift/io/tensor_proto_reader.hpp"
 #include "opdrift/io/text_reader.hpp"
-#include "opdrift/io/torch_reader.hpp"
+#include "opdrift/io/torch/torch_reader.hpp"
 
 namespace opdrift::io {
 

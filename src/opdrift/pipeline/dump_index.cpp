@@ -9,7 +9,7 @@
 
 #include "opdrift/base/parallel.hpp"
 #include "opdrift/base/text.hpp"
-#include "opdrift/io/ascend_mapping.hpp"
+#include "opdrift/io/ascend/mapping.hpp"
 #include "opdrift/io/dump_manifest.hpp"
 #include "opdrift/io/registry.hpp"
 #include "opdrift/pipeline/folder_walk.hpp"

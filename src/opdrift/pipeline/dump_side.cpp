@@ -5,12 +5,12 @@
 
 #include "opdrift/base/mapped_file.hpp"
 #include "opdrift/base/text.hpp"
-#include "opdrift/io/ascend_dump.hpp"
-#include "opdrift/io/ascend_nano.hpp"
-#include "opdrift/io/ascend_slices.hpp"
-#include "opdrift/io/ascend_tensor.hpp"
+#include "opdrift/io/ascend/dump.hpp"
+#include "opdrift/io/ascend/nano.hpp"
+#include "opdrift/io/ascend/slices.hpp"
+#include "opdrift/io/ascend/tensor.hpp"
 #include "opdrift/io/in_file.hpp"
-#include "opdrift/io/npy_reader.hpp"
+#include "opdrift/io/numpy/npy_reader.hpp"
 #include "opdrift/match/network.hpp"
 #include "opdrift/match/quant_filter.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "opdrift/pipeline/network_compare.hpp"
+#include "opdrift/pipeline/network/compare.hpp"
 
 namespace opdrift::pipeline {
 

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "opdrift/base/text.hpp"
-#include "opdrift/io/ascend_names.hpp"
+#include "opdrift/io/ascend/names.hpp"
 
 namespace opdrift::pipeline {
 

@@ -9,11 +9,11 @@
 #include "opdrift/base/text.hpp"
 #include "opdrift/io/file_writer.hpp"
 #include "opdrift/io/hdf5_reader.hpp"
-#include "opdrift/io/npy_writer.hpp"
+#include "opdrift/io/numpy/npy_writer.hpp"
 #include "opdrift/match/torch_match.hpp"
 #include "opdrift/metrics/measure.hpp"
-#include "opdrift/pipeline/algorithm_values.hpp"
-#include "opdrift/pipeline/network_report.hpp"
+#include "opdrift/pipeline/network/algorithm_values.hpp"
+#include "opdrift/pipeline/network/report.hpp"
 
 namespace opdrift::pipeline {
 

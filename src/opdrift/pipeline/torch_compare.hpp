@@ -10,7 +10,7 @@
 #include "opdrift/base/parallel.hpp"
 #include "opdrift/base/result.hpp"
 #include "opdrift/io/dump.hpp"
-#include "opdrift/pipeline/network_result.hpp"
+#include "opdrift/pipeline/network/result.hpp"
 #include "opdrift/report/msaccucmp_csv.hpp"
 
 namespace opdrift::pipeline {

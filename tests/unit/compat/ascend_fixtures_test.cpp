@@ -17,13 +17,13 @@
 #include "unit/compat/fixture_case.hpp"
 
 #include "opdrift/compat/msaccucmp.hpp"
-#include "opdrift/io/ascend_dump.hpp"
-#include "opdrift/io/ascend_names.hpp"
-#include "opdrift/io/ascend_slices.hpp"
+#include "opdrift/io/ascend/dump.hpp"
+#include "opdrift/io/ascend/names.hpp"
+#include "opdrift/io/ascend/slices.hpp"
 #include "opdrift/io/dump_folder.hpp"
-#include "opdrift/io/npy_header.hpp"
-#include "opdrift/pipeline/convert.hpp"
-#include "opdrift/pipeline/tensor_output.hpp"
+#include "opdrift/io/numpy/npy_header.hpp"
+#include "opdrift/pipeline/convert/convert.hpp"
+#include "opdrift/pipeline/convert/tensor_output.hpp"
 
 namespace opdrift::compat {
 namespace {

@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "opdrift/base/text.hpp"
-#include "opdrift/io/ascend_mapping.hpp"
+#include "opdrift/io/ascend/mapping.hpp"
 
 namespace opdrift::compat {
 

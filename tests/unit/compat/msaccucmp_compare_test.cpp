@@ -11,7 +11,7 @@
 #include "msaccucmp_case.hpp"
 
 #include "opdrift/compat/compare_request.hpp"
-#include "opdrift/io/ascend_mapping.hpp"
+#include "opdrift/io/ascend/mapping.hpp"
 
 namespace opdrift::compat {
 namespace {

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "opdrift/compat/msaccucmp.hpp"
-#include "opdrift/io/ascend_mapping.hpp"
+#include "opdrift/io/ascend/mapping.hpp"
 
 namespace opdrift::compat {
 namespace {

@@ -10,7 +10,7 @@
 #include "unit/engine/model_testing.hpp"
 #include <nlohmann/json.hpp>
 
-#include "opdrift/io/npy_reader.hpp"
+#include "opdrift/io/numpy/npy_reader.hpp"
 
 namespace opdrift::engine {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "unit/engine/model_testing.hpp"
 
-#include "opdrift/io/npy_writer.hpp"
+#include "opdrift/io/numpy/npy_writer.hpp"
 
 namespace opdrift::engine {
 namespace {

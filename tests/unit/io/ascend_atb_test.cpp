@@ -1,8 +1,8 @@
-#include "opdrift/io/ascend_atb.hpp"
-
 #include <gtest/gtest.h>
 
 #include <string>
+
+#include "opdrift/io/ascend/atb.hpp"
 
 namespace opdrift::io {
 namespace {

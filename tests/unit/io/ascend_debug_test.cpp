@@ -1,9 +1,9 @@
-#include "opdrift/io/ascend_debug.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <vector>
+
+#include "opdrift/io/ascend/debug.hpp"
 
 namespace opdrift::io {
 namespace {

@@ -1,13 +1,12 @@
-#include "opdrift/io/ascend_dump.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <string>
 #include <vector>
 
-#include "opdrift/io/ascend_tensor.hpp"
-#include "opdrift/io/ascend_writer.hpp"
+#include "opdrift/io/ascend/dump.hpp"
+#include "opdrift/io/ascend/tensor.hpp"
+#include "opdrift/io/ascend/writer.hpp"
 #include "opdrift/io/protobuf_cursor.hpp"
 #include "opdrift/tensor/view.hpp"
 

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <string>
 
-#include "opdrift/io/ascend_mapping.hpp"
+#include "opdrift/io/ascend/mapping.hpp"
 #include "opdrift/io/dump_folder.hpp"
 
 namespace opdrift::io {

@@ -1,10 +1,10 @@
-#include "opdrift/io/ascend_names.hpp"
-
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <regex>
 #include <string>
+
+#include "opdrift/io/ascend/names.hpp"
 
 namespace opdrift::io {
 namespace {

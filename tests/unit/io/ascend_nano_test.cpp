@@ -1,11 +1,10 @@
-#include "opdrift/io/ascend_nano.hpp"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "opdrift/io/ascend_tensor.hpp"
+#include "opdrift/io/ascend/nano.hpp"
+#include "opdrift/io/ascend/tensor.hpp"
 
 namespace opdrift::io {
 namespace {

@@ -1,13 +1,12 @@
-#include "opdrift/io/ascend_slices.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <string>
 #include <vector>
 
-#include "opdrift/io/ascend_dump.hpp"
-#include "opdrift/io/ascend_writer.hpp"
+#include "opdrift/io/ascend/dump.hpp"
+#include "opdrift/io/ascend/slices.hpp"
+#include "opdrift/io/ascend/writer.hpp"
 
 namespace opdrift::io {
 namespace {

@@ -1,4 +1,4 @@
-#include "opdrift/io/npy_header.hpp"
+#include "opdrift/io/numpy/npy_header.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 
 #include "unit/io/io_testing.hpp"
 
-#include "opdrift/io/python_literal.hpp"
+#include "opdrift/io/numpy/python_literal.hpp"
 #include "opdrift/tensor/dtype.hpp"
 
 namespace opdrift::io {

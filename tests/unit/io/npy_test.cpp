@@ -7,8 +7,8 @@
 
 #include "unit/io/io_testing.hpp"
 
-#include "opdrift/io/npy_reader.hpp"
-#include "opdrift/io/npy_writer.hpp"
+#include "opdrift/io/numpy/npy_reader.hpp"
+#include "opdrift/io/numpy/npy_writer.hpp"
 #include "opdrift/tensor/dtype.hpp"
 
 namespace opdrift::io {

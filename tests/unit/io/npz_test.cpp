@@ -3,9 +3,9 @@
 
 #include "unit/io/io_testing.hpp"
 
-#include "opdrift/io/npy_header.hpp"
-#include "opdrift/io/npz_reader.hpp"
-#include "opdrift/io/npz_writer.hpp"
+#include "opdrift/io/numpy/npy_header.hpp"
+#include "opdrift/io/numpy/npz_reader.hpp"
+#include "opdrift/io/numpy/npz_writer.hpp"
 
 namespace opdrift::io {
 namespace {

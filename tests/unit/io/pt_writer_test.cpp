@@ -1,4 +1,4 @@
-#include "opdrift/io/pt_writer.hpp"
+#include "opdrift/io/torch/pt_writer.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 
 #include "unit/io/io_testing.hpp"
 
-#include "opdrift/io/torch_reader.hpp"
+#include "opdrift/io/torch/torch_reader.hpp"
 
 namespace opdrift::io {
 namespace {

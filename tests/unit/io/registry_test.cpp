@@ -8,7 +8,7 @@
 
 #include "unit/io/io_testing.hpp"
 
-#include "opdrift/io/npy_header.hpp"
+#include "opdrift/io/numpy/npy_header.hpp"
 
 namespace opdrift::io {
 namespace {

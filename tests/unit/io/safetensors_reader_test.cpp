@@ -1,5 +1,3 @@
-#include "opdrift/io/safetensors_reader.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +6,8 @@
 #include <vector>
 
 #include "unit/io/io_testing.hpp"
+
+#include "opdrift/io/safetensors/reader.hpp"
 
 namespace opdrift::io {
 namespace {

@@ -1,4 +1,4 @@
-#include "opdrift/io/torch_reader.hpp"
+#include "opdrift/io/torch/torch_reader.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,9 +9,9 @@
 
 #include "unit/io/io_testing.hpp"
 
-#include "opdrift/io/deflate_archive.hpp"
-#include "opdrift/io/npy_reader.hpp"
-#include "opdrift/io/torch_pickle.hpp"
+#include "opdrift/io/archive/deflate_archive.hpp"
+#include "opdrift/io/numpy/npy_reader.hpp"
+#include "opdrift/io/torch/torch_pickle.hpp"
 #include "opdrift/tensor/view.hpp"
 
 namespace opdrift::io {

@@ -1,4 +1,4 @@
-#include "opdrift/io/zip_archive.hpp"
+#include "opdrift/io/archive/zip_archive.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,8 +11,8 @@
 
 #include "unit/io/io_testing.hpp"
 
-#include "opdrift/io/inflate.hpp"
-#include "opdrift/io/zip_writer.hpp"
+#include "opdrift/io/archive/inflate.hpp"
+#include "opdrift/io/archive/zip_writer.hpp"
 
 namespace opdrift::io {
 namespace {

@@ -1,4 +1,4 @@
-#include "opdrift/pipeline/array_summary.hpp"
+#include "opdrift/pipeline/stats/array_summary.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 
 #include "unit/pipeline/dump_folders.hpp"
 
-#include "opdrift/io/npy_writer.hpp"
+#include "opdrift/io/numpy/npy_writer.hpp"
 #include "opdrift/tensor/encode.hpp"
 #include "opdrift/tensor/view.hpp"
 

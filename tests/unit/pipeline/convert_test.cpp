@@ -1,4 +1,4 @@
-#include "opdrift/pipeline/convert.hpp"
+#include "opdrift/pipeline/convert/convert.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -11,10 +11,10 @@
 
 #include "unit/pipeline/dump_folders.hpp"
 
-#include "opdrift/io/ascend_mapping.hpp"
-#include "opdrift/io/ascend_writer.hpp"
-#include "opdrift/io/npy_reader.hpp"
-#include "opdrift/pipeline/tensor_output.hpp"
+#include "opdrift/io/ascend/mapping.hpp"
+#include "opdrift/io/ascend/writer.hpp"
+#include "opdrift/io/numpy/npy_reader.hpp"
+#include "opdrift/pipeline/convert/tensor_output.hpp"
 #include "opdrift/tensor/view.hpp"
 
 namespace opdrift::pipeline {

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "opdrift/io/ascend_writer.hpp"
-#include "opdrift/io/npy_writer.hpp"
+#include "opdrift/io/ascend/writer.hpp"
+#include "opdrift/io/numpy/npy_writer.hpp"
 #include "opdrift/tensor/view.hpp"
 
 namespace opdrift::pipeline {

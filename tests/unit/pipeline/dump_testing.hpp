@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "opdrift/io/ascend_writer.hpp"
+#include "opdrift/io/ascend/writer.hpp"
 #include "opdrift/io/file_writer.hpp"
-#include "opdrift/io/npy_writer.hpp"
+#include "opdrift/io/numpy/npy_writer.hpp"
 #include "opdrift/tensor/encode.hpp"
 
 namespace opdrift::testing {

@@ -1,4 +1,4 @@
-#include "opdrift/pipeline/export.hpp"
+#include "opdrift/pipeline/convert/export.hpp"
 
 #include <gtest/gtest.h>
 

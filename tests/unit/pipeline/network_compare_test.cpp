@@ -1,5 +1,3 @@
-#include "opdrift/pipeline/network_compare.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,8 +6,9 @@
 
 #include "dump_folders.hpp"
 
-#include "opdrift/pipeline/network_batch.hpp"
-#include "opdrift/pipeline/network_report.hpp"
+#include "opdrift/pipeline/network/batch.hpp"
+#include "opdrift/pipeline/network/compare.hpp"
+#include "opdrift/pipeline/network/report.hpp"
 
 namespace opdrift::pipeline {
 namespace {

@@ -1,4 +1,4 @@
-#include "opdrift/pipeline/overflow.hpp"
+#include "opdrift/pipeline/overflow/overflow.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,9 +9,9 @@
 
 #include "unit/pipeline/dump_folders.hpp"
 
-#include "opdrift/io/ascend_debug.hpp"
-#include "opdrift/io/ascend_writer.hpp"
-#include "opdrift/pipeline/overflow_record.hpp"
+#include "opdrift/io/ascend/debug.hpp"
+#include "opdrift/io/ascend/writer.hpp"
+#include "opdrift/pipeline/overflow/overflow_record.hpp"
 
 namespace opdrift::pipeline {
 namespace {

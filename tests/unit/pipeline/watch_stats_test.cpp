@@ -1,4 +1,4 @@
-#include "opdrift/pipeline/watch_stats.hpp"
+#include "opdrift/pipeline/stats/watch_stats.hpp"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -16,8 +16,8 @@
 
 #include "unit/io/io_testing.hpp"
 
-#include "opdrift/io/npy_writer.hpp"
-#include "opdrift/pipeline/stats_record.hpp"
+#include "opdrift/io/numpy/npy_writer.hpp"
+#include "opdrift/pipeline/stats/stats_record.hpp"
 
 namespace opdrift::pipeline {
 

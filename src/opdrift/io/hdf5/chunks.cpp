@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "opdrift/io/inflate.hpp"
+#include "opdrift/io/archive/inflate.hpp"
 
 namespace opdrift::io::hdf5 {
 

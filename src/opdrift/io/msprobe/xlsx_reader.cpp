@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "opdrift/base/text.hpp"
+#include "opdrift/io/archive/zip_archive.hpp"
 #include "opdrift/io/in_file.hpp"
-#include "opdrift/io/zip_archive.hpp"
 
 namespace opdrift::io {
 

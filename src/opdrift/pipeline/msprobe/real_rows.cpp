@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "opdrift/io/in_file.hpp"
-#include "opdrift/io/npy_reader.hpp"
-#include "opdrift/io/torch_reader.hpp"
+#include "opdrift/io/numpy/npy_reader.hpp"
+#include "opdrift/io/torch/torch_reader.hpp"
 #include "opdrift/metrics/algorithms/torch_pair.hpp"
 #include "opdrift/tensor/decode.hpp"
 #include "opdrift/tensor/view.hpp"

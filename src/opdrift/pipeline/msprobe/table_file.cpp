@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "opdrift/io/deflate_archive.hpp"
+#include "opdrift/io/archive/deflate_archive.hpp"
 #include "opdrift/io/file_writer.hpp"
 #include "opdrift/report/xlsx_parts.hpp"
 

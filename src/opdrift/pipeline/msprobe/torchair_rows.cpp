@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "opdrift/io/archive/inflate.hpp"
 #include "opdrift/io/in_file.hpp"
-#include "opdrift/io/inflate.hpp"
-#include "opdrift/io/npy_reader.hpp"
-#include "opdrift/io/npz_reader.hpp"
+#include "opdrift/io/numpy/npy_reader.hpp"
+#include "opdrift/io/numpy/npz_reader.hpp"
 #include "opdrift/io/registry.hpp"
 #include "opdrift/tensor/decode.hpp"
 #include "opdrift/tensor/layout.hpp"

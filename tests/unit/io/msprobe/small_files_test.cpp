@@ -5,11 +5,11 @@
 
 #include "unit/io/io_testing.hpp"
 
-#include "opdrift/io/deflate_archive.hpp"
+#include "opdrift/io/archive/deflate_archive.hpp"
+#include "opdrift/io/archive/zip_archive.hpp"
 #include "opdrift/io/msprobe/call_stacks.hpp"
 #include "opdrift/io/msprobe/xlsx_reader.hpp"
 #include "opdrift/io/msprobe/yaml_tree.hpp"
-#include "opdrift/io/zip_archive.hpp"
 
 namespace opdrift::io {
 
