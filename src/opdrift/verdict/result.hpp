@@ -52,6 +52,9 @@ struct TensorResult {
   tensor::Shape target_shape;
   tensor::Shape golden_shape;
   std::optional<metrics::Measurement> measurement;  ///< absent when they could not be compared
+  /// Not the tensors but their recorded statistics were compared (judgement tier `statistics`):
+  /// `measurement` then holds estimates, NaN where there is none, and no place of any element.
+  bool statistics_only = false;
   bool passed = false;
   std::string reason;  ///< why it failed, or could not be compared; "" when it passed
 
