@@ -91,7 +91,7 @@ Status sync_path(const std::string& path, int flags) {
 }
 
 std::string folder_of(const std::string& path) {
-  const std::string folder(io::folder_of(path));
+  const std::string folder = fs::path(path).parent_path().string();
   return folder.empty() ? "." : folder;
 }
 
@@ -217,7 +217,9 @@ class Watcher {
     for (int i = 0; i < rounds && !stopped() && !idle(); ++i) {
       const TreeNotifier::News news = notifier_.listen(options_.poll);
       for (const std::string& path : news.finished) {
-        OPDRIFT_CHECK_OK(handle_finished(path));
+        if (!stopped()) {
+          OPDRIFT_CHECK_OK(handle_finished(path));
+        }
       }
       OPDRIFT_CHECK_OK(handle_settled());
       if (news.rescan) {
@@ -369,11 +371,24 @@ class Watcher {
     return io::write_file(target, to_json(record));
   }
 
+  /// Forces the entries of a record's folder to the disk and, the first time, those of the folders
+  /// above it, which this run may have made.
+  Status sync_folders(const std::string& folder) {
+    OPDRIFT_CHECK_OK(sync_path(folder, O_DIRECTORY));
+    std::string above = folder;
+    while (!options_.output_folder.empty() && durable_folders_.insert(above).second &&
+           above.size() >= options_.output_folder.size() && above != "/" && above != ".") {
+      above = folder_of(above);
+      OPDRIFT_CHECK_OK(sync_path(above, O_DIRECTORY));
+    }
+    return Unit{};
+  }
+
   /// The record is forced to the disk, with its name, before the source goes.
   Status remove_source(const std::string& path, const std::string& target,
                        const FileState& measured) {
     OPDRIFT_CHECK_OK(sync_path(target, 0));
-    OPDRIFT_CHECK_OK(sync_path(folder_of(target), O_DIRECTORY));
+    OPDRIFT_CHECK_OK(sync_folders(folder_of(target)));
     const auto state = state_of(path);
     if (!state || *state != measured || !is_recorded(target, measured)) {
       files_[path] = Candidate{state.value_or(FileState{}), Clock::now()};
@@ -390,6 +405,7 @@ class Watcher {
   const WatchOptions& options_;
   TreeNotifier notifier_;
   std::map<std::string, Candidate> files_;
+  std::set<std::string> durable_folders_;  // with everything above them
   WatchOutcome outcome_;
   Clock::time_point last_news_;
 };
