@@ -10,10 +10,29 @@ namespace opdrift::verdict {
 
 namespace {
 
+int badness(Label label) {
+  switch (label) {
+    case Label::culprit: return 6;
+    case Label::drift: return 5;
+    case Label::victim: return 4;
+    case Label::watch: return 3;
+    case Label::unjudged: return 2;
+    case Label::healthy: return 1;
+  }
+  return 0;
+}
+
 /// Sort key: larger is worse.
 std::tuple<int, double> badness(const TensorResult& tensor) {
   if (!tensor.measurement) {
-    return {3, 0.0};
+    return {7, 0.0};
+  }
+  if (tensor.judgement) {
+    // Culprits keep the order of the graph: the first one made the others, if any did.
+    const bool culprit = tensor.judgement->label == Label::culprit;
+    const double error = tensor.measurement->relative_l2();
+    const bool ordered = culprit || std::isnan(error);
+    return {badness(tensor.judgement->label), ordered ? 0.0 : error};
   }
   const double error = tensor.measurement->relative_l2();
   const double size = std::isnan(error) ? std::numeric_limits<double>::infinity() : error;

@@ -7,6 +7,8 @@
 
 #include "opdrift/metrics/measurement.hpp"
 #include "opdrift/tensor/tensor.hpp"
+#include "opdrift/verdict/explanation.hpp"
+#include "opdrift/verdict/judgement.hpp"
 
 namespace opdrift::verdict {
 
@@ -57,6 +59,9 @@ struct TensorResult {
   bool statistics_only = false;
   bool passed = false;
   std::string reason;  ///< why it failed, or could not be compared; "" when it passed
+  std::optional<Judgement> judgement;     ///< absent where only limits were asked
+  std::vector<Explanation> explanations;  ///< of a tensor that is wrong, best first
+  std::optional<ErrorPlace> place;        ///< of a tensor that is wrong
 
   /// "conv1:output:0", the name of this tensor in tables and the ledger.
   std::string label() const;
@@ -83,8 +88,9 @@ struct RunResult {
   std::string golden_kind;
   std::vector<TensorResult> tensors;  ///< execution order
   std::vector<LedgerEntry> ledger;
-  std::vector<std::string> notes;  ///< remarks about the run as a whole
-  std::string rule;                ///< the gates in words
+  std::vector<std::string> notes;     ///< remarks about the run as a whole
+  std::string rule;                   ///< what decided, in words
+  std::optional<RunVerdict> verdict;  ///< positions are those of `tensors`
   bool interrupted = false;
   std::uint64_t bytes_read = 0;
   double elapsed_s = 0.0;
@@ -95,8 +101,9 @@ struct RunResult {
   const TensorResult* first_offender() const;
 };
 
-/// Indexes into `tensors`, worst first: failures before passes, then by relative L2 falling;
-/// tensors that could not be compared come first of all.
+/// Indexes into `tensors`, worst first. Judged runs: culprits in graph order, then drift, victims,
+/// watch, unjudged and healthy. Others: failures before passes, then by relative L2 falling.
+/// Tensors that could not be compared come first of all.
 std::vector<std::size_t> worst_first(const RunResult& result);
 
 }  // namespace opdrift::verdict
