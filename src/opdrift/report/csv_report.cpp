@@ -12,7 +12,9 @@ constexpr std::string_view kHeader =
     "order,step,operator,type,golden_operator,role,index,tensor,status,reason,rule,golden_dtype,"
     "target_dtype,golden_shape,target_shape,count,cosine,one_minus_cosine,relative_l2,sqnr_db,"
     "max_abs,max_abs_index,max_abs_golden,max_abs_target,max_scaled,max_relative,rmse,bias,"
-    "equal_share,within_1e-3,within_5e-3,max_ulp,class_mismatches,golden_file,target_file\n";
+    "equal_share,within_1e-3,within_5e-3,max_ulp,class_mismatches,label,tier,q_own,z,q_cum,"
+    "explanation,golden_file,"
+    "target_file\n";
 
 /// Shortest text that reads back as the same double.
 std::string number(double value) {
@@ -55,6 +57,17 @@ void add_measurement(Line& line, const metrics::Measurement& m) {
   line.value(share(m.within_5e3, m.count)).count(m.max_ulp).count(m.class_mismatches);
 }
 
+void add_judgement(Line& line, const verdict::TensorResult& tensor) {
+  if (!tensor.judgement) {
+    line.text("").text("").text("").text("").text("").text("");
+    return;
+  }
+  const verdict::Judgement& judgement = *tensor.judgement;
+  line.text(verdict::to_string(judgement.label)).text(verdict::to_string(judgement.tier));
+  line.value(judgement.q_own).value(judgement.z).value(judgement.q_cum);
+  line.text(tensor.explanations.empty() ? "" : tensor.explanations.front().sentence);
+}
+
 const char* status_of(const verdict::TensorResult& tensor) {
   if (!tensor.measurement) {
     return "not compared";
@@ -83,6 +96,7 @@ std::string line_of(const verdict::TensorResult& tensor) {
       line.text("");
     }
   }
+  add_judgement(line, tensor);
   return line.text(tensor.golden_path).text(tensor.target_path).finish();
 }
 

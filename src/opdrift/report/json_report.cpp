@@ -98,6 +98,90 @@ Json measurement_of(const metrics::Measurement& m) {
           {"target", side_of(m.target)}};
 }
 
+Json judgement_of(const verdict::Judgement& j) {
+  Json worst = nullptr;
+  if (j.worst != metrics::kNoIndex) {
+    worst = {{"index", j.worst},
+             {"golden", number(j.worst_golden)},
+             {"target", number(j.worst_target)},
+             {"expected", number(j.worst_expected)}};
+  }
+  return {{"label", verdict::to_string(j.label)},
+          {"tier", verdict::to_string(j.tier)},
+          {"cause", verdict::to_string(j.cause)},
+          {"sentence", j.sentence},
+          {"q_own", number(j.q_own)},
+          {"z", number(j.z)},
+          {"q1", number(j.q1)},
+          {"z1", number(j.z1)},
+          {"q_cum", number(j.q_cum)},
+          {"relative", number(j.relative)},
+          {"own", number(j.own)},
+          {"rho", number(j.rho)},
+          {"depth", number(j.depth)},
+          {"inherited", number(j.inherited)},
+          {"gain", number(j.gain)},
+          {"self_check", number(j.self_check)},
+          {"bias", number(j.bias)},
+          {"bias_count", j.bias_count},
+          {"flushed", j.flushed},
+          {"new_classes", j.new_classes},
+          {"inherited_classes", j.inherited_classes},
+          {"wider_inputs", j.wider_inputs},
+          {"inputs_replayed", j.inputs_replayed},
+          {"sampled", j.sampled},
+          {"worst", std::move(worst)},
+          {"group", j.group}};
+}
+
+Json explanations_of(const std::vector<verdict::Explanation>& explanations) {
+  Json list = Json::array();
+  for (const verdict::Explanation& explanation : explanations) {
+    list.push_back({{"kind", verdict::to_string(explanation.kind)},
+                    {"sentence", explanation.sentence},
+                    {"residual", number(explanation.residual)},
+                    {"explained", number(explanation.explained)}});
+  }
+  return list;
+}
+
+Json slice_of(const verdict::ErrorPlace::Slice& slice) {
+  return {{"first", slice.first}, {"count", slice.count}, {"share", number(slice.share)}};
+}
+
+Json place_of(const verdict::ErrorPlace& place) {
+  Json axes = Json::array();
+  for (const verdict::ErrorPlace::Axis& axis : place.axes) {
+    Json top = Json::array();
+    for (const verdict::ErrorPlace::Slice& slice : axis.top) {
+      top.push_back(slice_of(slice));
+    }
+    axes.push_back({{"extent", axis.extent},
+                    {"top", std::move(top)},
+                    {"block", axis.block.share > 0.0 ? slice_of(axis.block) : Json(nullptr)}});
+  }
+  const bool bad = place.first_bad != metrics::kNoIndex;
+  return {{"sentence", place.sentence},
+          {"first_bad", bad ? Json(place.first_bad) : Json(nullptr)},
+          {"first_bad_index", place.first_bad_index},
+          {"axes", std::move(axes)}};
+}
+
+Json verdict_of(const verdict::RunVerdict& verdict) {
+  Json findings = Json::array();
+  for (const verdict::Finding& finding : verdict.findings) {
+    findings.push_back({{"kind", verdict::to_string(finding.kind)},
+                        {"sentence", finding.sentence},
+                        {"value", number(finding.value)},
+                        {"operators", finding.operators},
+                        {"assumed", finding.assumed}});
+  }
+  return {{"outcome", verdict::to_string(verdict.outcome)},
+          {"sentence", verdict.sentence},
+          {"findings", std::move(findings)},
+          {"first_divergence", verdict.first_divergence}};
+}
+
 Json tensor_of(const verdict::TensorResult& tensor) {
   Json json = {{"operator", tensor.operator_name},
                {"type", tensor.operator_type},
@@ -115,6 +199,11 @@ Json tensor_of(const verdict::TensorResult& tensor) {
                {"passed", tensor.passed},
                {"reason", tensor.reason}};
   json["measurement"] = tensor.measurement ? measurement_of(*tensor.measurement) : Json(nullptr);
+  if (tensor.judgement) {
+    json["judgement"] = judgement_of(*tensor.judgement);
+    json["explanations"] = explanations_of(tensor.explanations);
+    json["place"] = tensor.place ? place_of(*tensor.place) : Json(nullptr);
+  }
   return json;
 }
 
@@ -159,6 +248,7 @@ std::string render_json(const verdict::RunResult& result) {
       {"golden", {{"path", result.golden_path}, {"kind", result.golden_kind}}},
       {"target", {{"path", result.target_path}, {"kind", result.target_kind}}},
       {"rule", result.rule},
+      {"verdict", result.verdict ? verdict_of(*result.verdict) : Json(nullptr)},
       {"summary", summary_of(result)},
       {"notes", result.notes},
       {"totals",

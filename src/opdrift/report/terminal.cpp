@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <string_view>
@@ -51,6 +52,9 @@ constexpr std::array<Column, 8> kColumns = {{{"Order", true},
                                              {"Max abs", true},
                                              {"Verdict", false}}};
 
+/// Judged runs show the operator's own error here, in budgets.
+constexpr std::size_t kBudgetColumn = 5;
+
 using Row = std::array<Cell, kColumns.size()>;
 
 std::string short_number(double value) {
@@ -59,14 +63,41 @@ std::string short_number(double value) {
   return text.data();
 }
 
+Cell label_cell(verdict::Label label) {
+  switch (label) {
+    case verdict::Label::healthy: return {"healthy", Tone::good};
+    case verdict::Label::watch: return {"watch", Tone::odd};
+    case verdict::Label::victim: return {"victim", Tone::odd};
+    case verdict::Label::drift: return {"drift", Tone::odd};
+    case verdict::Label::culprit: return {"CULPRIT", Tone::bad};
+    case verdict::Label::unjudged: return {"unjudged", Tone::faint};
+  }
+  return {};
+}
+
 Cell verdict_cell(const verdict::TensorResult& tensor) {
   if (!tensor.measurement) {
     return {"no fit", Tone::odd};
+  }
+  if (tensor.judgement) {
+    return label_cell(tensor.judgement->label);
   }
   if (tensor.measurement->class_mismatches > 0) {
     return {"NaN/Inf", Tone::bad};
   }
   return tensor.passed ? Cell{"pass", Tone::good} : Cell{"FAIL", Tone::bad};
+}
+
+/// How many times its budget the operator's own error is, by norm or by its worst element.
+Cell budget_cell(const verdict::Judgement& judgement) {
+  if (judgement.label == verdict::Label::unjudged ||
+      (std::isnan(judgement.q_own) && std::isnan(judgement.z))) {
+    return {"-", Tone::faint};
+  }
+  std::array<char, 32> text{};
+  const double ratio = std::fmax(judgement.q_own, judgement.z);
+  std::snprintf(text.data(), text.size(), ratio < 1000.0 ? "%.2f" : "%.1e", ratio);
+  return {text.data()};
 }
 
 Row row_of(const verdict::TensorResult& tensor) {
@@ -81,6 +112,9 @@ Row row_of(const verdict::TensorResult& tensor) {
     row[6] = {short_number(tensor.measurement->max_abs.value)};
   } else {
     row[4] = row[5] = row[6] = {"-", Tone::faint};
+  }
+  if (tensor.judgement) {
+    row[5] = budget_cell(*tensor.judgement);
   }
   row[7] = verdict_cell(tensor);
   return row;
@@ -155,7 +189,8 @@ std::string table(const verdict::RunResult& result, const TerminalStyle& style) 
   const Widths widths = fit(rows, style.columns);
   Row titles;
   for (std::size_t c = 0; c < kColumns.size(); ++c) {
-    titles[c] = {std::string(kColumns[c].title), Tone::strong};
+    const bool budget = result.verdict && c == kBudgetColumn;
+    titles[c] = {std::string(budget ? "x budget" : kColumns[c].title), Tone::strong};
   }
   std::string text = line_of(titles, widths, style.colour) + rule_line(widths, style.colour);
   for (const Row& row : rows) {
@@ -164,6 +199,18 @@ std::string table(const verdict::RunResult& result, const TerminalStyle& style) 
   if (order.size() > shown) {
     text += painted("… and " + std::to_string(order.size() - shown) + " more, better ones\n",
                     Tone::faint, style.colour);
+  }
+  return text;
+}
+
+std::string judged_headline(const verdict::RunVerdict& verdict, const TerminalStyle& style) {
+  const bool pass = verdict.outcome == verdict::Outcome::pass;
+  const bool fail = verdict.outcome == verdict::Outcome::fail;
+  const std::string word = pass ? "PASS" : fail ? "FAIL" : "INCONCLUSIVE";
+  const Tone tone = pass ? Tone::good : fail ? Tone::bad : Tone::odd;
+  std::string text = painted(word, tone, style.colour) + "  " + printable(verdict.sentence) + "\n";
+  for (const verdict::Finding& finding : verdict.findings) {
+    text += painted("finding", Tone::odd, style.colour) + " " + printable(finding.sentence) + "\n";
   }
   return text;
 }
@@ -179,6 +226,9 @@ std::string headline(const verdict::RunResult& result, const TerminalStyle& styl
     return text + painted("NOTHING COMPARED", Tone::bad, style.colour) +
            "  no tensor of the target has a counterpart in the golden\n";
   }
+  if (result.verdict) {
+    return text + judged_headline(*result.verdict, style);
+  }
   if (failed == 0) {
     return text + painted("AGREE", Tone::good, style.colour) + "  all " + count +
            " tensors are within the limits\n";
@@ -187,18 +237,37 @@ std::string headline(const verdict::RunResult& result, const TerminalStyle& styl
          " of " + count + " tensors are beyond the limits\n";
 }
 
-std::string offender_lines(const verdict::RunResult& result, const TerminalStyle& style) {
-  const verdict::TensorResult* offender = result.first_offender();
-  if (offender == nullptr) {
-    return {};
-  }
+/// Name and place of a tensor, then the reasons, one a line below.
+std::string offender_block(std::string_view title, const verdict::TensorResult& tensor,
+                           const TerminalStyle& style) {
   const std::string type =
-      offender->operator_type.empty() ? "" : " (" + printable(offender->operator_type) + ")";
-  return "First offender: " +
-         painted(printable(offender->operator_name), Tone::strong, style.colour) + type + ", " +
-         offender->role + " " + std::to_string(offender->index) + ", order " +
-         std::to_string(offender->order) + "\n                " + printable(offender->reason) +
-         "\n";
+      tensor.operator_type.empty() ? "" : " (" + printable(tensor.operator_type) + ")";
+  const std::string indent = "\n" + std::string(title.size() + 1, ' ');
+  std::string text = std::string(title) + " " +
+                     painted(printable(tensor.operator_name), Tone::strong, style.colour) + type +
+                     ", " + tensor.role + " " + std::to_string(tensor.index) + ", order " +
+                     std::to_string(tensor.order) + indent + printable(tensor.reason);
+  for (const verdict::Explanation& explanation : tensor.explanations) {
+    text += indent + printable(explanation.sentence);
+  }
+  if (tensor.place && !tensor.place->sentence.empty()) {
+    text += indent + printable(tensor.place->sentence);
+  }
+  return text + "\n";
+}
+
+/// The first divergence and those beside it; without a judgement the first failing tensor.
+std::string offender_lines(const verdict::RunResult& result, const TerminalStyle& style) {
+  if (!result.verdict) {
+    const verdict::TensorResult* offender = result.first_offender();
+    return offender == nullptr ? std::string()
+                               : offender_block("First offender:", *offender, style);
+  }
+  std::string text;
+  for (const std::size_t row : result.verdict->first_divergence) {
+    text += offender_block(text.empty() ? "Culprit:" : "   also:", result.tensors[row], style);
+  }
+  return text;
 }
 
 std::string ledger_line(const verdict::RunResult& result, verdict::RunSide side) {
