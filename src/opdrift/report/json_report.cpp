@@ -196,6 +196,7 @@ Json tensor_of(const verdict::TensorResult& tensor) {
                {"golden_file", tensor.golden_path},
                {"target_shape", tensor.target_shape},
                {"golden_shape", tensor.golden_shape},
+               {"statistics_only", tensor.statistics_only},
                {"passed", tensor.passed},
                {"reason", tensor.reason}};
   json["measurement"] = tensor.measurement ? measurement_of(*tensor.measurement) : Json(nullptr);

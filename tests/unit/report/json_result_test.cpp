@@ -1,0 +1,127 @@
+#include "opdrift/report/json_result.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "opdrift/report/report.hpp"
+
+namespace opdrift::report {
+namespace {
+
+metrics::Measurement measurement() {
+  metrics::Measurement m;
+  m.count = 10;
+  m.finite_pairs = 9;
+  m.class_mismatches = 1;
+  m.equal_bits = 3;
+  m.golden.dtype = tensor::DType::f32;
+  m.target.dtype = tensor::DType::bf16;
+  m.target.classes.nan = 1;
+  m.golden.min = -1.5;
+  m.golden.sum_squares = 0.1;
+  m.sum_d2 = 1e-300;
+  m.sum_golden2 = 3.0;
+  m.sum_product = 1.0 / 3.0;
+  m.max_relative = std::numeric_limits<double>::infinity();
+  m.max_abs = {0.25, 7, 1.0, 1.25};
+  m.ulp_dtype = tensor::DType::bf16;
+  m.ulp_histogram[17] = 4;
+  m.max_ulp = 1ULL << 40U;
+  return m;
+}
+
+verdict::Judgement judgement() {
+  verdict::Judgement j;
+  j.label = verdict::Label::culprit;
+  j.tier = verdict::Tier::sampled;
+  j.cause = verdict::Cause::local_error;
+  j.sentence = "要素 \"3\" ist zu groß";
+  j.q_own = 5.5;
+  j.z = std::numeric_limits<double>::infinity();
+  j.worst = 3;
+  j.worst_expected = 70683.0;
+  j.sampled = 576;
+  j.group = {"a", "b"};
+  return j;
+}
+
+verdict::RunResult sample() {
+  verdict::RunResult result;
+  result.golden_path = "golden";
+  result.target_kind = "npy";
+  result.rule = "replay budget";
+  result.notes = {"one", "two"};
+  result.elapsed_s = 0.125;
+  result.bytes_read = 1ULL << 50U;
+  result.interrupted = true;
+  verdict::TensorResult tensor;
+  tensor.operator_name = "图/卷积";
+  tensor.role = "output";
+  tensor.index = 2;
+  tensor.order = 1ULL << 40U;
+  tensor.golden_shape = {1, 3, 1ULL << 33U};
+  tensor.measurement = measurement();
+  tensor.judgement = judgement();
+  tensor.explanations = {{verdict::ExplanationKind::scaled, "1.02 * golden", 1e-4, 0.99}};
+  tensor.place = verdict::ErrorPlace{};
+  tensor.place->axes = {{4, {{1, 1, 0.75}, {2, 1, 0.25}}, {16, 16, 0.5}}};
+  tensor.place->first_bad = 3;
+  tensor.place->first_bad_index = {0, 3};
+  result.tensors = {tensor, {}};
+  result.ledger = {
+      {verdict::RunSide::target, "a.npy", "x", verdict::LedgerState::unreadable, "truncated"}};
+  result.verdict = verdict::RunVerdict{};
+  result.verdict->outcome = verdict::Outcome::fail;
+  result.verdict->findings = {
+      {verdict::FindingKind::tf32_products, "multiplies in TF32", 0.5, 12, true}};
+  result.verdict->first_divergence = {0};
+  return result;
+}
+
+TEST(JsonResult, ReadsBackEverythingThatWasWritten) {
+  const std::string written = render_json(sample());
+  const auto read = parse_json(written, "result.json");
+  ASSERT_TRUE(read) << read.error().to_string();
+  EXPECT_EQ(render_json(*read), written);
+}
+
+TEST(JsonResult, AVerdictOnRowsThatAreNotThereLosesThem) {
+  verdict::RunResult result = sample();
+  result.verdict->first_divergence = {0, 99};
+  const auto read = parse_json(render_json(result), "result.json");
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->verdict->first_divergence, std::vector<std::size_t>{0});
+}
+
+TEST(JsonResult, OtherTextIsRefusedWithTheFileNamed) {
+  for (const char* text : {"", "{", "[]", "{}", "null", "{\"schema\": \"opdrift-result/2\"}",
+                           "{\"schema\": 1}", "\xff\xfe"}) {
+    const auto read = parse_json(text, "some/result.json");
+    ASSERT_FALSE(read) << text;
+    EXPECT_EQ(read.error().code, ErrorCode::bad_json);
+    EXPECT_NE(read.error().to_string().find("some/result.json"), std::string::npos);
+  }
+}
+
+TEST(JsonResult, EveryCutOfAResultIsRefusedOrRead) {
+  const std::string written = render_json(sample());
+  for (std::size_t length = 0; length < written.size() - 2; length += 7) {
+    EXPECT_FALSE(parse_json(std::string_view(written).substr(0, length), "r")) << length;
+  }
+}
+
+TEST(JsonResult, ValuesOfTheWrongKindAreIgnored) {
+  const auto read = parse_json(
+      R"({"schema":"opdrift-result/1","rule":5,"notes":{"a":1},"tensors":[3,{"order":-1,
+      "index":99999999999,"measurement":[],"judgement":"x","target_shape":["a",2]}],
+      "ledger":[null],"verdict":[1]})",
+      "r");
+  ASSERT_TRUE(read) << read.error().to_string();
+  ASSERT_EQ(read->tensors.size(), 2U);
+  EXPECT_EQ(read->tensors[1].order, 0U);
+  EXPECT_EQ(read->tensors[1].target_shape, tensor::Shape{2});
+}
+
+}  // namespace
+}  // namespace opdrift::report
