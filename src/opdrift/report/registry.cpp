@@ -7,6 +7,10 @@ namespace {
 constexpr Report kReports[] = {
     {"json", "everything, for machines and for judging again", "result.json", &render_json},
     {"csv", "one line per tensor, for spreadsheets", "result.csv", &render_csv},
+    {"junit", "a test case per tensor, for CI servers", "result.junit.xml", &render_junit},
+    {"sarif", "what is wrong and where, for code scanning", "result.sarif", &render_sarif},
+    {"model-explorer", "colours for the graph in Model Explorer", "result.model-explorer.json",
+     &render_model_explorer},
 };
 
 }  // namespace

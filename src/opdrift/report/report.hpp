@@ -31,4 +31,13 @@ std::string render_json(const verdict::RunResult& result);
 /// a formula is prefixed with an apostrophe.
 std::string render_csv(const verdict::RunResult& result);
 
+/// JUnit XML: one test case per tensor, failures with cause and explanations.
+std::string render_junit(const verdict::RunResult& result);
+
+/// SARIF 2.1.0: one result per tensor that is not healthy.
+std::string render_sarif(const verdict::RunResult& result);
+
+/// Node data of Model Explorer: label and error as colours of the golden model's graph.
+std::string render_model_explorer(const verdict::RunResult& result);
+
 }  // namespace opdrift::report

@@ -85,6 +85,9 @@ Cell verdict_cell(const verdict::TensorResult& tensor) {
   if (tensor.measurement->class_mismatches > 0) {
     return {"NaN/Inf", Tone::bad};
   }
+  if (tensor.statistics_only) {  // weaker evidence: nothing says that the elements agree
+    return tensor.passed ? Cell{"pass (stat)", Tone::plain} : Cell{"FAIL (stat)", Tone::bad};
+  }
   return tensor.passed ? Cell{"pass", Tone::good} : Cell{"FAIL", Tone::bad};
 }
 
@@ -100,6 +103,10 @@ Cell budget_cell(const verdict::Judgement& judgement) {
   return {text.data()};
 }
 
+Cell known_number(double value) {
+  return std::isnan(value) ? Cell{"-", Tone::faint} : Cell{short_number(value)};
+}
+
 Row row_of(const verdict::TensorResult& tensor) {
   Row row;
   row[0] = {std::to_string(tensor.order)};
@@ -107,9 +114,9 @@ Row row_of(const verdict::TensorResult& tensor) {
   row[2] = {printable(tensor.operator_type)};
   row[3] = {tensor.role + " " + std::to_string(tensor.index)};
   if (tensor.measurement) {
-    row[4] = {short_number(tensor.measurement->relative_l2())};
-    row[5] = {short_number(tensor.measurement->one_minus_cosine())};
-    row[6] = {short_number(tensor.measurement->max_abs.value)};
+    row[4] = known_number(tensor.measurement->relative_l2());
+    row[5] = known_number(tensor.measurement->one_minus_cosine());
+    row[6] = known_number(tensor.measurement->max_abs.value);
   } else {
     row[4] = row[5] = row[6] = {"-", Tone::faint};
   }
