@@ -2,23 +2,21 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <cstring>
-#include <limits>
 #include <memory>
-#include <regex>
-#include <unordered_map>
+#include <optional>
 #include <unordered_set>
 #include <utility>
 
+#include "opdrift/base/pattern.hpp"
 #include "opdrift/base/text.hpp"
 #include "opdrift/engine/dump_names.hpp"
 #include "opdrift/engine/dump_store.hpp"
 #include "opdrift/engine/instrument.hpp"
 #include "opdrift/engine/manifest.hpp"
+#include "opdrift/engine/output_check.hpp"
+#include "opdrift/engine/wanted_values.hpp"
 #include "opdrift/io/file_writer.hpp"
 #include "opdrift/io/onnx/tensor_data.hpp"
-#include "opdrift/tensor/decode.hpp"
 
 namespace opdrift::engine {
 
@@ -27,9 +25,6 @@ namespace {
 namespace onnx = io::onnx;
 using onnx::ValueInfo;
 using onnx::ValueKind;
-using tensor::DType;
-
-constexpr std::uint64_t kUnknownSize = std::numeric_limits<std::uint64_t>::max();
 
 std::uint64_t now_us() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -37,73 +32,23 @@ std::uint64_t now_us() {
       std::chrono::duration_cast<std::chrono::microseconds>(now).count());
 }
 
-/// A value to fetch and write.
-struct Wanted {
-  NodeOutput output;
-  std::uint64_t bytes = kUnknownSize;  ///< in memory
-};
-
-/// Bytes of a value whose shape is known.
-std::uint64_t bytes_of(int element_type, const tensor::Shape& shape) {
-  const auto dtype = onnx::dtype_of(element_type);
-  const Result<std::uint64_t> count = tensor::element_count(shape);
-  if (!dtype || !count) {
-    return kUnknownSize;
-  }
-  return tensor::storage_bytes(*dtype, *count).value_or(kUnknownSize);
-}
-
-std::uint64_t static_bytes(const ValueInfo& info) {
-  tensor::Shape shape;
-  for (const onnx::Dim& dim : *info.shape) {
-    if (!dim.value) {
-      return kUnknownSize;
+/// Adds the values inside the bodies of `node`. They exist once per iteration or not at all, so
+/// they are listed only.
+void list_body_values(const onnx::Node& node, const onnx::Node& outer,
+                      std::vector<SkippedOutput>& out) {
+  for (const onnx::Attribute& attribute : node.attributes) {
+    for (const auto& body : attribute.graphs) {
+      for (const onnx::Node& inner : body->nodes) {
+        for (const std::string& output : inner.outputs) {
+          if (!output.empty()) {
+            out.push_back({inner.name.empty() ? inner.op_type : inner.name, output,
+                           "inside a body of " + outer.op_type + " '" + outer.name + "'"});
+          }
+        }
+        list_body_values(inner, outer, out);
+      }
     }
-    shape.push_back(*dim.value);
   }
-  return bytes_of(info.element_type, shape);
-}
-
-/// Why a value of this type cannot be dumped, "" when it can. Optional values may hold a tensor.
-std::string unwritable_reason(const ValueInfo& info) {
-  if (info.kind != ValueKind::tensor && info.kind != ValueKind::optional) {
-    return "a " + std::string(to_string(info.kind)) + ", not a tensor";
-  }
-  const bool text =
-      info.kind == ValueKind::tensor && onnx::dtype_of(info.element_type) == DType::string;
-  return text ? "a tensor of text" : "";
-}
-
-double max_difference(const tensor::Tensor& one, const tensor::Tensor& two) {
-  if (one.desc.dtype != two.desc.dtype || one.desc.shape != two.desc.shape ||
-      !tensor::info(one.desc.dtype).decodable) {
-    return std::numeric_limits<double>::quiet_NaN();
-  }
-  const std::uint64_t count = tensor::element_count(one.desc.shape).value_or(0U);
-  double largest = 0;
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const double difference =
-        std::abs(tensor::decode_one(one.desc.dtype, one.bytes.span.data(), i) -
-                 tensor::decode_one(two.desc.dtype, two.bytes.span.data(), i));
-    // A NaN on one side makes the difference NaN, which must win.
-    largest = !(difference <= largest) ? difference : largest;
-  }
-  return largest;
-}
-
-OutputCheck check_output(const std::string& name, const RunValue& plain, const RunValue& shown) {
-  OutputCheck check;
-  check.tensor = name;
-  if (!plain.tensor || !shown.tensor) {
-    check.equal = plain.tensor.has_value() == shown.tensor.has_value();
-    return check;
-  }
-  const ByteSpan one = plain.tensor->bytes.span;
-  const ByteSpan two = shown.tensor->bytes.span;
-  check.equal = plain.tensor->desc.shape == shown.tensor->desc.shape && one.size() == two.size() &&
-                (one.empty() || std::memcmp(one.data(), two.data(), one.size()) == 0);
-  check.max_abs_difference = check.equal ? 0 : max_difference(*plain.tensor, *shown.tensor);
-  return check;
 }
 
 /// One dump from options to report.
@@ -210,30 +155,27 @@ class Dumper {
     PlacedModel exposed = placed_;
     expose(exposed.model, names);
     OPDRIFT_TRY(all_, open_model(*runtime_, exposed, session_));
-    list_bodies();
+    for (const onnx::Node& node : placed_.model.graph.nodes) {
+      list_body_values(node, node, report_.skipped);
+    }
     describe_operators();
     OPDRIFT_CHECK_OK(apply_filter(outputs));
     // This session can serve the run itself when that fetches all of its outputs at once.
-    if (wanted_.size() != outputs.size() || group_end(0) != wanted_.size()) {
+    if (wanted_.size() != outputs.size() || end_of_group(0) != wanted_.size()) {
       all_.reset();
     }
     return Unit{};
   }
 
   Status apply_filter(const std::vector<NodeOutput>& outputs) {
-    std::optional<std::regex> only;
-    try {
-      if (!options_.only.empty()) {
-        only.emplace(options_.only);
-      }
-      for (std::size_t i = 0; i < outputs.size(); ++i) {
-        consider(outputs[i], all_->outputs()[i], only);
-      }
-    } catch (const std::regex_error& error) {
-      return Error{ErrorCode::invalid_argument,
-                   "--only '" + printable(options_.only) + "': " + error.what()};
+    std::optional<Pattern> only;
+    if (!options_.only.empty()) {
+      OPDRIFT_TRY(only, Pattern::compile("--only", options_.only));
     }
-    if (wanted_.empty() && !options_.only.empty()) {
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      consider(outputs[i], all_->outputs()[i], only);
+    }
+    if (wanted_.empty() && only) {
       return Error{ErrorCode::invalid_argument,
                    "--only '" + printable(options_.only) + "' matches no operator and no value"};
     }
@@ -241,13 +183,13 @@ class Dumper {
   }
 
   void consider(const NodeOutput& output, const ValueInfo& info,
-                const std::optional<std::regex>& only) {
+                const std::optional<Pattern>& only) {
     const onnx::Node& node = placed_.model.graph.nodes[output.node];
     DumpedValue& value = content_.operators[output.node].outputs[output.index];
     if (info.kind == ValueKind::tensor && info.element_type == 1) {
       wide_outputs_.insert(output.tensor);
     }
-    if (only && !std::regex_search(node.name, *only) && !std::regex_search(output.tensor, *only)) {
+    if (only && !only->found_in(node.name) && !only->found_in(output.tensor)) {
       value.skipped = "not asked for (--only)";
       return;
     }
@@ -256,7 +198,7 @@ class Dumper {
       return;
     }
     types_.emplace(output.tensor, info);
-    wanted_.push_back({output, info.shape ? static_bytes(info) : kUnknownSize});
+    wanted_.push_back({output, inferred_bytes(info)});
   }
 
   void skip(const NodeOutput& output, std::string reason) {
@@ -287,30 +229,6 @@ class Dumper {
     shown_ = placed_.model;
     for (std::size_t i = 0; i < shown_.graph.nodes.size(); ++i) {
       content_.operators[i].node = &shown_.graph.nodes[i];
-    }
-  }
-
-  /// Values inside bodies exist once per iteration or not at all, so they are listed only.
-  void list_bodies() {
-    for (const onnx::Node& node : placed_.model.graph.nodes) {
-      list_bodies_of(node, node);
-    }
-  }
-
-  void list_bodies_of(const onnx::Node& node, const onnx::Node& outer) {
-    for (const onnx::Attribute& attribute : node.attributes) {
-      for (const auto& body : attribute.graphs) {
-        for (const onnx::Node& inner : body->nodes) {
-          for (const std::string& output : inner.outputs) {
-            if (!output.empty()) {
-              report_.skipped.push_back(
-                  {inner.name.empty() ? inner.op_type : inner.name, output,
-                   "inside a body of " + outer.op_type + " '" + outer.name + "'"});
-            }
-          }
-          list_bodies_of(inner, outer);
-        }
-      }
     }
   }
 
@@ -348,46 +266,12 @@ class Dumper {
     return Unit{};
   }
 
-  /// Fills in the sizes that shape inference left open, by one run that returns shapes only.
   Status measure() {
-    std::vector<std::string> open;
-    for (const Wanted& wanted : wanted_) {
-      if (wanted.bytes == kUnknownSize &&
-          types_.at(wanted.output.tensor).kind == ValueKind::tensor) {
-        open.push_back(wanted.output.tensor);
-      }
-    }
-    std::unordered_map<std::string_view, std::uint64_t> sizes;
-    if (!open.empty()) {
-      PlacedModel shapes = placed_;
-      expose_shapes(shapes.model, open);
-      std::vector<std::string> names;
-      for (const ValueInfo& output : shapes.model.graph.outputs) {
-        names.push_back(output.name);
-      }
-      OPDRIFT_TRY(const std::unique_ptr<Session> session, open_model(*runtime_, shapes, session_));
-      OPDRIFT_TRY(const std::vector<RunValue> values, session->run(inputs_.tensors, names));
-      for (std::size_t i = 0; i < open.size(); ++i) {
-        sizes.emplace(open[i], measured_bytes(types_.at(open[i]), values[i]));
-      }
-    }
-    for (Wanted& wanted : wanted_) {
-      const auto size = sizes.find(wanted.output.tensor);
-      wanted.bytes = size == sizes.end() ? wanted.bytes : size->second;
+    OPDRIFT_CHECK_OK(measure_sizes(wanted_, types_, placed_, *runtime_, session_, inputs_.tensors));
+    for (const WantedValue& wanted : wanted_) {
       report_.estimated_bytes += wanted.bytes == kUnknownSize ? 0 : wanted.bytes;
     }
     return Unit{};
-  }
-
-  static std::uint64_t measured_bytes(const ValueInfo& info, const RunValue& shape_value) {
-    tensor::Shape shape;
-    if (shape_value.tensor) {
-      ByteCursor cursor(shape_value.tensor->bytes.span);
-      while (cursor.remaining() > 0) {
-        shape.push_back(cursor.u64("extent").value_or(0U));
-      }
-    }
-    return bytes_of(info.element_type, shape);
   }
 
   Status check_space() const {
@@ -416,27 +300,16 @@ class Dumper {
     return Unit{};
   }
 
-  /// The end of the group that begins at `first`.
-  std::size_t group_end(std::size_t first) const {
-    std::uint64_t held = 0;
-    std::size_t end = first;
-    for (; end < wanted_.size(); ++end) {
-      const std::uint64_t bytes = wanted_[end].bytes == kUnknownSize ? 0 : wanted_[end].bytes;
-      if (end > first &&
-          (bytes > options_.memory_budget || held > options_.memory_budget - bytes)) {
-        break;
-      }
-      held += bytes;
-    }
-    return end;
+  std::size_t end_of_group(std::size_t first) const {
+    return group_end(wanted_, first, options_.memory_budget);
   }
 
   Status run_groups() {
-    if (group_end(0) != wanted_.size()) {
+    if (end_of_group(0) != wanted_.size()) {
       all_.reset();
     }
     for (std::size_t first = 0; first < wanted_.size() && !cancelled();) {
-      const std::size_t end = group_end(first);
+      const std::size_t end = end_of_group(first);
       OPDRIFT_CHECK_OK(run_group(first, end));
       first = end;
     }
@@ -556,11 +429,11 @@ class Dumper {
   std::unique_ptr<Session> all_;    // exposes every value of the dumped graph
   std::vector<std::string> final_outputs_;
   std::vector<RunValue> plain_values_;
-  std::unordered_map<std::string, ValueInfo> types_;
+  ValueTypes types_;
   std::unordered_set<std::string> wide_outputs_;
   std::vector<std::vector<std::size_t>> originals_;  // per node, positions in named_
   std::vector<std::string> stems_;                   // per node
-  std::vector<Wanted> wanted_;
+  std::vector<WantedValue> wanted_;
   std::size_t written_ = 0;
   ManifestContent content_;
   DumpReport report_;

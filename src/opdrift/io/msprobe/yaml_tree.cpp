@@ -134,9 +134,9 @@ class YamlReader {
       std::string name = scalar(*key).text;
       const auto [place, is_new] = places.try_emplace(name, node.members.size());
       if (is_new) {
-        node.members.emplace_back(std::move(name), std::move(member));
+        node.members.push_back({std::move(name), std::move(member)});
       } else {
-        node.members[place->second].second = std::move(member);
+        node.members[place->second].value = std::move(member);
       }
     }
   }

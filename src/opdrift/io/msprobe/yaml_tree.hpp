@@ -3,12 +3,13 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "opdrift/base/result.hpp"
 
 namespace opdrift::io {
+
+struct YamlMember;
 
 /// One value of a YAML document. Scalars are kept as their text; `plain` tells `null` from
 /// `'null'`.
@@ -18,11 +19,17 @@ struct YamlNode {
   std::string text;
   bool plain = false;  ///< a scalar without quotes
   std::vector<YamlNode> items;
-  std::vector<std::pair<std::string, YamlNode>> members;  ///< file order; a repeat replaces
+  std::vector<YamlMember> members;  ///< file order; a repeat replaces
 
   const YamlNode* find(std::string_view key) const;
   /// An absent value: empty, ~ or null, without quotes.
   bool is_null() const;
+};
+
+/// An entry of a mapping.
+struct YamlMember {
+  std::string name;
+  YamlNode value;
 };
 
 /// Reads the first document of a file: mappings, lists and scalars, no tags; aliases are refused.
