@@ -46,10 +46,27 @@ GateOutcome apply_default(const metrics::Measurement& measurement) {
                      std::string(coarser(golden, target).name) + ")"};
 }
 
+std::optional<double>* gate_by_name(Gates& gates, std::string_view name) {
+  if (name == "cosine") {
+    return &gates.min_cosine;
+  }
+  if (name == "rel_l2" || name == "l2") {
+    return &gates.max_relative_l2;
+  }
+  if (name == "max_abs" || name == "maxabs") {
+    return &gates.max_abs;
+  }
+  if (name == "max_rel" || name == "maxrel") {
+    return &gates.max_relative;
+  }
+  return name == "sqnr" ? &gates.min_sqnr : nullptr;
+}
+
 }  // namespace
 
 bool Gates::only_default() const {
-  return default_relative_l2 && !min_cosine && !max_relative_l2 && !max_abs && !max_relative;
+  return default_relative_l2 && !min_cosine && !max_relative_l2 && !max_abs && !max_relative &&
+         !min_sqnr;
 }
 
 Result<Gates> parse_gates(std::string_view text) {
@@ -64,19 +81,13 @@ Result<Gates> parse_gates(std::string_view text) {
       return Error{ErrorCode::invalid_argument,
                    "gate '" + std::string(item) + "': expected NAME=NUMBER"};
     }
-    if (name == "cosine") {
-      gates.min_cosine = limit;
-    } else if (name == "rel_l2") {
-      gates.max_relative_l2 = limit;
-    } else if (name == "max_abs") {
-      gates.max_abs = limit;
-    } else if (name == "max_rel") {
-      gates.max_relative = limit;
-    } else {
-      return Error{
-          ErrorCode::invalid_argument,
-          "gate '" + std::string(name) + "': expected one of cosine, rel_l2, max_abs, max_rel"};
+    std::optional<double>* gate = gate_by_name(gates, name);
+    if (gate == nullptr) {
+      return Error{ErrorCode::invalid_argument,
+                   "gate '" + std::string(name) +
+                       "': expected one of cosine, rel_l2, max_abs, max_rel, sqnr"};
     }
+    *gate = limit;
     gates.default_relative_l2 = false;
   }
   return gates;
@@ -99,6 +110,7 @@ std::string describe(const Gates& gates) {
   add("relative L2", gates.max_relative_l2, "<=");
   add("max abs error", gates.max_abs, "<=");
   add("max relative error", gates.max_relative, "<=");
+  add("SQNR in dB", gates.min_sqnr, ">=");
   return words;
 }
 
@@ -108,6 +120,14 @@ double default_relative_l2(tensor::DType golden, tensor::DType target) {
     return 0.0;
   }
   return std::max(kSmallestDefault, kRoundoffs * dtype.unit_roundoff);
+}
+
+std::vector<GateValue> gate_values(const metrics::Measurement& measurement) {
+  return {{"cosine", measurement.cosine(), true},
+          {"rel_l2", measurement.relative_l2(), false},
+          {"max_abs", measurement.max_abs.value, false},
+          {"max_rel", measurement.max_relative, false},
+          {"sqnr", measurement.sqnr_db(), true}};
 }
 
 GateOutcome apply(const Gates& gates, const metrics::Measurement& measurement) {
@@ -126,6 +146,9 @@ GateOutcome apply(const Gates& gates, const metrics::Measurement& measurement) {
   if (gates.max_relative && !(measurement.max_relative <= *gates.max_relative)) {
     return {false,
             exceeds("max relative error", measurement.max_relative, ">", *gates.max_relative)};
+  }
+  if (gates.min_sqnr && !(measurement.sqnr_db() >= *gates.min_sqnr)) {
+    return {false, exceeds("SQNR in dB", measurement.sqnr_db(), "<", *gates.min_sqnr)};
   }
   return gates.default_relative_l2 ? apply_default(measurement) : GateOutcome{};
 }

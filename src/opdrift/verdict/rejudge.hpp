@@ -1,0 +1,45 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "opdrift/base/result.hpp"
+#include "opdrift/verdict/gates.hpp"
+#include "opdrift/verdict/result.hpp"
+
+/// Another rule on a result that is there already: a result keeps sufficient statistics, so no
+/// tensor is read again.
+namespace opdrift::verdict {
+
+/// What decides whether a tensor passes.
+struct Rule {
+  bool replay_budget = false;  ///< labels of the judgement; tensors without one are asked the gates
+  double limit = 4.0;          ///< of q_own and z': a culprit is beyond it
+  Gates gates;
+};
+
+/// Reads "verdict", "verdict=LIMIT" or gates as parse_gates does. Fails with invalid_argument.
+Result<Rule> parse_rule(std::string_view text);
+
+/// The rule in words, for reports.
+std::string describe(const Rule& rule);
+
+/// Label of a judgement when `limit` takes the place of 4 (and half of it that of 2).
+Label label_at(const Judgement& judgement, double limit);
+
+/// Judges all tensors anew and sets the rule, labels, outcome and first divergence of the run.
+void rejudge(const Rule& rule, RunResult& result);
+
+/// The tightest limit of a gate with which every tensor of the run would have passed.
+struct Tolerance {
+  std::string_view name;
+  double limit = 0.0;
+  std::size_t tensor = 0;  ///< the one that needs it
+};
+
+/// One per gate; gates that no limit would satisfy (NaN) are left out, and all of them when
+/// elements differ in class.
+std::vector<Tolerance> smallest_tolerances(const RunResult& result);
+
+}  // namespace opdrift::verdict

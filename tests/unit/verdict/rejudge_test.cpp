@@ -1,0 +1,120 @@
+#include "opdrift/verdict/rejudge.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace opdrift::verdict {
+namespace {
+
+Judgement judged(double q_own, double z, double own = 1.0, double depth = 0.1) {
+  Judgement judgement;
+  judgement.label = Label::healthy;
+  judgement.tier = Tier::replay;
+  judgement.q_own = judgement.q1 = q_own;
+  judgement.z = judgement.z1 = z;
+  judgement.own = own;
+  judgement.depth = depth;
+  judgement.q_cum = 1.0;
+  return judgement;
+}
+
+TensorResult with_error(double error) {
+  TensorResult tensor;
+  metrics::Measurement m;
+  m.count = m.finite_pairs = 4;
+  m.golden.dtype = m.target.dtype = tensor::DType::f32;
+  m.sum_golden2 = m.sum_target2 = 4.0;
+  m.sum_product = 4.0 - 2.0 * error * error;
+  m.sum_d2 = 4.0 * error * error;
+  m.max_abs = {error, 0, 1.0, 1.0 + error};
+  m.max_relative = error;
+  tensor.measurement = m;
+  return tensor;
+}
+
+TEST(Rule, ReadsTheBudgetAndGates) {
+  EXPECT_TRUE(parse_rule("verdict")->replay_budget);
+  EXPECT_DOUBLE_EQ(parse_rule("verdict=8")->limit, 8.0);
+  EXPECT_DOUBLE_EQ(*parse_rule("cosine=0.99,maxrel=0.01")->gates.max_relative, 0.01);
+  EXPECT_DOUBLE_EQ(*parse_rule("sqnr=20")->gates.min_sqnr, 20.0);
+  for (const char* text : {"", "verdict=", "verdict=0", "verdict=-1", "verdict=nan", "verdicts"}) {
+    EXPECT_FALSE(parse_rule(text)) << text;
+  }
+}
+
+TEST(LabelAt, FollowsTheLimit) {
+  EXPECT_EQ(label_at(judged(5.0, 0.5), 4.0), Label::culprit);
+  EXPECT_EQ(label_at(judged(5.0, 0.5), 8.0), Label::watch);
+  EXPECT_EQ(label_at(judged(0.5, 4.5), 4.0), Label::culprit);
+  EXPECT_EQ(label_at(judged(2.5, 0.5), 4.0), Label::watch);
+  EXPECT_EQ(label_at(judged(1.0, 1.0), 4.0), Label::healthy);
+}
+
+TEST(LabelAt, ErrorBelowWhatPrecisionCostsIsNotBlamed) {
+  EXPECT_EQ(label_at(judged(9.0, 0.5, 0.01, 0.1), 4.0), Label::watch);
+}
+
+TEST(LabelAt, NoLimitExcusesANewNanOrAnotherShape) {
+  Judgement overflow = judged(0.0, 0.0);
+  overflow.label = Label::culprit;
+  overflow.cause = Cause::overflow;
+  EXPECT_EQ(label_at(overflow, 1e9), Label::culprit);
+}
+
+TEST(LabelAt, WhatWasNotJudgedStaysSo) {
+  EXPECT_EQ(label_at(Judgement{}, 4.0), Label::unjudged);
+}
+
+TEST(Rejudge, OtherGatesChangeWhoPasses) {
+  RunResult result;
+  result.tensors = {with_error(0.001), with_error(0.05)};
+  rejudge(*parse_rule("rel_l2=0.01"), result);
+  EXPECT_TRUE(result.tensors[0].passed);
+  EXPECT_FALSE(result.tensors[1].passed);
+  rejudge(*parse_rule("rel_l2=0.1"), result);
+  EXPECT_EQ(result.failed(), 0U);
+}
+
+TEST(Rejudge, TheRunFollowsItsTensors) {
+  RunResult result;
+  result.tensors = {with_error(0.001), with_error(0.05)};
+  result.tensors[0].judgement = judged(1.0, 1.0);
+  result.tensors[1].judgement = judged(6.0, 1.0);
+  result.verdict = RunVerdict{};
+  result.verdict->outcome = Outcome::pass;
+  rejudge(*parse_rule("verdict"), result);
+  EXPECT_EQ(result.verdict->outcome, Outcome::fail);
+  EXPECT_EQ(result.verdict->first_divergence, std::vector<std::size_t>{1});
+  rejudge(*parse_rule("verdict=10"), result);
+  EXPECT_EQ(result.verdict->outcome, Outcome::pass);
+  EXPECT_TRUE(result.verdict->first_divergence.empty());
+}
+
+TEST(SmallestTolerances, LetExactlyTheWholeRunPass) {
+  RunResult result;
+  result.tensors = {with_error(0.001), with_error(0.05), {}};
+  for (const Tolerance& tolerance : smallest_tolerances(result)) {
+    EXPECT_EQ(tolerance.tensor, 1U) << tolerance.name;
+    Rule rule;
+    char text[64];
+    std::snprintf(text, sizeof text, "%s=%.17g", std::string(tolerance.name).c_str(),
+                  tolerance.limit);
+    rule = *parse_rule(text);
+    RunResult again = result;
+    again.tensors.pop_back();
+    rejudge(rule, again);
+    EXPECT_EQ(again.failed(), 0U) << text;
+  }
+  EXPECT_EQ(smallest_tolerances(result).size(), 5U);
+}
+
+TEST(SmallestTolerances, ThereIsNoneForDifferentClasses) {
+  RunResult result;
+  result.tensors = {with_error(0.0)};
+  result.tensors[0].measurement->class_mismatches = 1;
+  EXPECT_TRUE(smallest_tolerances(result).empty());
+}
+
+}  // namespace
+}  // namespace opdrift::verdict
