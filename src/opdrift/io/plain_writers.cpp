@@ -7,8 +7,6 @@
 #include <cstring>
 #include <string_view>
 
-#include <nlohmann/json.hpp>
-
 #include "opdrift/io/in_file.hpp"
 #include "opdrift/io/view_stream.hpp"
 #include "opdrift/tensor/decode.hpp"
@@ -57,36 +55,6 @@ void append_element(std::string& text, const tensor::DTypeInfo& row, const std::
   }
 }
 
-void append_real(std::string& text, double value) {
-  if (std::isfinite(value)) {
-    append_number(text, value);
-  } else {
-    text += std::isnan(value) ? "\"nan\"" : (value > 0 ? "\"inf\"" : "\"-inf\"");
-  }
-}
-
-std::string quoted(const std::string& text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
-std::string stats_line(const TensorStats& stats) {
-  std::string line = "  {\"name\": " + quoted(stats.name) + ", \"dtype\": \"" +
-                     std::string(tensor::name_of(stats.dtype)) + "\", \"shape\": [" +
-                     tensor::to_string(stats.shape, ", ") + "], \"nan\": ";
-  append_number(line, stats.nan);
-  line += ", \"inf\": ";
-  append_number(line, stats.inf);
-  line += ", \"min\": ";
-  append_real(line, stats.min);
-  line += ", \"max\": ";
-  append_real(line, stats.max);
-  line += ", \"mean\": ";
-  append_real(line, stats.mean);
-  line += ", \"l2\": ";
-  append_real(line, stats.l2);
-  return line + "}";
-}
-
 }  // namespace
 
 Status write_bin(const std::string& path, const tensor::View& view,
@@ -118,17 +86,6 @@ Status write_text(const std::string& path, const tensor::View& view,
     return file.write(text);
   };
   OPDRIFT_CHECK_OK(in_file(stream_view(view, sink), path));
-  return file.commit();
-}
-
-Status write_stats_json(const std::string& path, const std::vector<TensorStats>& tensors,
-                        const FileWriterOptions& options) {
-  OPDRIFT_TRY(FileWriter file, FileWriter::create(path, options));
-  OPDRIFT_CHECK_OK(file.write("{\"format\": \"opdrift-stats\", \"version\": 1, \"tensors\": ["));
-  for (std::size_t i = 0; i < tensors.size(); ++i) {
-    OPDRIFT_CHECK_OK(file.write((i == 0 ? "\n" : ",\n") + stats_line(tensors[i])));
-  }
-  OPDRIFT_CHECK_OK(file.write("\n]}\n"));
   return file.commit();
 }
 

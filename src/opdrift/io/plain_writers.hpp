@@ -24,23 +24,4 @@ Status write_bin(const std::string& path, const tensor::View& view,
 Status write_text(const std::string& path, const tensor::View& view,
                   const FileWriterOptions& options = {});
 
-/// What is kept of a tensor when its elements are not.
-struct TensorStats {
-  std::string name;
-  tensor::DType dtype = tensor::DType::raw;
-  tensor::Shape shape;
-  std::uint64_t nan = 0;  ///< elements that are no number
-  std::uint64_t inf = 0;  ///< elements that are infinite
-  double min = 0.0;       ///< over finite elements, as mean and l2
-  double max = 0.0;
-  double mean = 0.0;
-  double l2 = 0.0;
-};
-
-/// {"format": "opdrift-stats", "version": 1, "tensors": [{"name", "dtype", "shape", "nan", "inf",
-/// "min", "max", "mean", "l2"}, ...]}, one tensor per line. Numbers have the fewest digits that
-/// read back the same; those that JSON cannot hold are strings "nan", "inf", "-inf".
-Status write_stats_json(const std::string& path, const std::vector<TensorStats>& tensors,
-                        const FileWriterOptions& options = {});
-
 }  // namespace opdrift::io

@@ -114,6 +114,9 @@ double Measurement::cosine() const {
 }
 
 double Measurement::one_minus_cosine() const {
+  if (std::isnan(sum_product)) {  // estimated from statistics: the angle is not known
+    return kNan;
+  }
   if (sum_golden2 == 0.0 || sum_target2 == 0.0) {
     return 1.0 - cosine();
   }

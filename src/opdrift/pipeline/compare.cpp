@@ -3,16 +3,20 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <memory>
 #include <numeric>
+#include <unordered_map>
 
 #include "opdrift/base/text.hpp"
 #include "opdrift/metrics/measure.hpp"
 #include "opdrift/pipeline/align_pair.hpp"
 #include "opdrift/pipeline/dump_index.hpp"
 #include "opdrift/pipeline/graph_compare.hpp"
+#include "opdrift/pipeline/msprobe/native_compare.hpp"
+#include "opdrift/pipeline/pairing.hpp"
 
 namespace opdrift::pipeline {
 
@@ -25,17 +29,30 @@ using verdict::TensorResult;
 /// From this many elements on, one pair is spread over all threads instead of being one's work.
 constexpr std::uint64_t kSpreadFromElements = std::uint64_t{1} << 23;
 
-/// Positions of the two sides of a row in their indexes.
+/// The two tensors of a row.
 struct Sources {
-  std::size_t golden = 0;
-  std::size_t target = 0;
+  const IndexedTensor* golden = nullptr;
+  const IndexedTensor* target = nullptr;
+  RunSide golden_side = RunSide::golden;
   std::optional<ErrorCode> failure;
 };
 
+/// Of several rows of one tensor the first of these states counts.
+constexpr std::array<LedgerState, 4> kStatesByWeight = {
+    LedgerState::compared, LedgerState::equal, LedgerState::unreadable, LedgerState::skipped};
+
+std::size_t weight(LedgerState state) {
+  return static_cast<std::size_t>(std::find(kStatesByWeight.begin(), kStatesByWeight.end(), state) -
+                                  kStatesByWeight.begin());
+}
+
 class Comparison {
  public:
-  Comparison(DumpIndex golden, DumpIndex target, const CompareOptions& options)
-      : golden_(std::move(golden)), target_(std::move(target)), options_(options) {}
+  Comparison(DumpIndex golden, DumpIndex target, Pairing pairing, const CompareOptions& options)
+      : golden_(std::move(golden)),
+        target_(std::move(target)),
+        pairing_(std::move(pairing)),
+        options_(options) {}
 
   Result<verdict::RunResult> run() {
     if (!options_.only.empty()) {
@@ -72,21 +89,18 @@ class Comparison {
   }
 
   void pair() {
-    const match::NameMatch match = match::match_names(names_of(golden_), names_of(target_));
-    for (const match::NamePair& pair : match.pairs) {
+    for (const IndexPair& pair : pairing_.pairs) {
       add_pair(pair);
     }
-    note_unpaired(RunSide::golden, golden_, match.unpaired_golden);
-    note_unpaired(RunSide::target, target_, match.unpaired_target);
-  }
-
-  static std::vector<match::NamedTensor> names_of(const DumpIndex& index) {
-    std::vector<match::NamedTensor> names;
-    names.reserve(index.tensors.size());
-    for (const IndexedTensor& tensor : index.tensors) {
-      names.push_back(tensor.name);
+    for (const AloneTensor& alone : pairing_.alone) {
+      const bool golden = alone.side == RunSide::golden;
+      const IndexedTensor& tensor = (golden ? golden_ : target_).tensors[alone.position];
+      if (tensor.problem) {
+        note(alone.side, tensor, LedgerState::unreadable, tensor.problem->to_string());
+      } else {
+        note(alone.side, tensor, alone.state, alone.reason);
+      }
     }
-    return names;
   }
 
   std::uint64_t order_of(const IndexedTensor& golden, const IndexedTensor& target) const {
@@ -98,13 +112,14 @@ class Comparison {
            (!only_ || RE2::PartialMatch(target.name.operator_name, *only_));
   }
 
-  void add_pair(const match::NamePair& pair) {
-    const IndexedTensor& golden = golden_.tensors[pair.golden];
+  void add_pair(const IndexPair& pair) {
+    const IndexedTensor& golden = (pair.own_golden ? target_ : golden_).tensors[pair.golden];
     const IndexedTensor& target = target_.tensors[pair.target];
-    const std::uint64_t order = order_of(golden, target);
+    const RunSide golden_side = pair.own_golden ? RunSide::target : RunSide::golden;
+    const std::uint64_t order = pair.own_golden ? target.order : order_of(golden, target);
     if (!selected(target, order)) {
-      note(RunSide::golden, golden, LedgerState::skipped, "not selected");
-      note(RunSide::target, target, LedgerState::skipped, "not selected");
+      weigh(golden_side, golden, LedgerState::skipped, "not selected");
+      weigh(RunSide::target, target, LedgerState::skipped, "not selected");
       return;
     }
     TensorResult row;
@@ -117,12 +132,13 @@ class Comparison {
     row.role = target.name.output ? "output" : "input";
     row.index = target.name.index;
     row.order = order;
-    row.rule = match::to_string(pair.rule);
+    row.rule = pair.rule;
+    row.statistics_only = golden.summary != nullptr || target.summary != nullptr;
     row.target_path = target.path;
     row.golden_path = golden.path;
     row.target_shape = target.desc.shape;
     row.golden_shape = golden.desc.shape;
-    sources_.push_back({pair.golden, pair.target, std::nullopt});
+    sources_.push_back({&golden, &target, golden_side, std::nullopt});
     result_.tensors.push_back(std::move(row));
   }
 
@@ -130,15 +146,17 @@ class Comparison {
     result_.ledger.push_back({side, tensor.path, tensor.label(), state, std::move(reason)});
   }
 
-  void note_unpaired(RunSide side, const DumpIndex& index,
-                     const std::vector<match::Unpaired>& unpaired) {
-    for (const match::Unpaired& entry : unpaired) {
-      const IndexedTensor& tensor = index.tensors[entry.position];
-      if (tensor.problem) {
-        note(side, tensor, LedgerState::unreadable, tensor.problem->to_string());
-      } else {
-        note(side, tensor, LedgerState::unmatched, match::to_string(entry.reason));
-      }
+  /// A tensor of several rows gets one line.
+  void weigh(RunSide side, const IndexedTensor& tensor, LedgerState state, std::string reason) {
+    const auto [found, added] = states_.try_emplace(&tensor, states_in_order_.size());
+    if (added) {
+      states_in_order_.push_back({side, &tensor, state, std::move(reason)});
+      return;
+    }
+    TensorState& known = states_in_order_[found->second];
+    if (weight(state) < weight(known.state)) {
+      known.state = state;
+      known.reason = std::move(reason);
     }
   }
 
@@ -147,8 +165,9 @@ class Comparison {
     std::vector<std::size_t> rows(sources_.size());
     std::iota(rows.begin(), rows.end(), std::size_t{0});
     const auto large = std::stable_partition(rows.begin(), rows.end(), [&](std::size_t row) {
-      const tensor::Shape& shape = golden_.tensors[sources_[row].golden].desc.shape;
-      return tensor::element_count(shape).value_or(0U) >= kSpreadFromElements;
+      const IndexedTensor& golden = *sources_[row].golden;
+      return golden.summary == nullptr &&
+             tensor::element_count(golden.desc.shape).value_or(0U) >= kSpreadFromElements;
     });
     for (auto row = rows.begin(); row != large; ++row) {
       measure_row(*row, worker_count(options_.jobs));
@@ -172,8 +191,11 @@ class Comparison {
   }
 
   Status try_row(std::size_t row, std::size_t jobs) {
-    OPDRIFT_TRY(const tensor::Tensor golden, load(golden_.tensors[sources_[row].golden]));
-    OPDRIFT_TRY(const tensor::Tensor target, load(target_.tensors[sources_[row].target]));
+    if (result_.tensors[row].statistics_only) {
+      return try_statistics(row);
+    }
+    OPDRIFT_TRY(const tensor::Tensor golden, load(*sources_[row].golden));
+    OPDRIFT_TRY(const tensor::Tensor target, load(*sources_[row].target));
     OPDRIFT_TRY(const AlignedPair pair, align_pair(golden, target));
     TensorResult& result = result_.tensors[row];
     result.golden_shape = pair.golden.shape();
@@ -192,9 +214,29 @@ class Comparison {
     return Unit{};
   }
 
+  /// At least one side was not kept: what is known of both is compared.
+  Status try_statistics(std::size_t row) {
+    OPDRIFT_TRY(const TensorSummary golden, summary_of_source(*sources_[row].golden));
+    OPDRIFT_TRY(const TensorSummary target, summary_of_source(*sources_[row].target));
+    OPDRIFT_TRY(SummaryComparison compared, compare_summaries(golden, target, options_.gates));
+    TensorResult& result = result_.tensors[row];
+    result.passed = compared.passed;
+    result.reason = std::move(compared.reason);
+    result.measurement = compared.measurement;
+    return Unit{};
+  }
+
+  static Result<TensorSummary> summary_of_source(const IndexedTensor& indexed) {
+    if (indexed.summary && !indexed.problem) {
+      return *indexed.summary;
+    }
+    OPDRIFT_TRY(const tensor::Tensor tensor, load(indexed));
+    OPDRIFT_TRY(const tensor::View view, tensor::stored_view(tensor));
+    return summarise(view);
+  }
+
   void report_progress(std::size_t row) {
-    const std::uint64_t bytes = golden_.tensors[sources_[row].golden].size_bytes +
-                                target_.tensors[sources_[row].target].size_bytes;
+    const std::uint64_t bytes = sources_[row].golden->size_bytes + sources_[row].target->size_bytes;
     const std::uint64_t all_bytes = bytes_.fetch_add(bytes) + bytes;
     const std::uint64_t done = done_.fetch_add(1) + 1;
     if (options_.progress) {
@@ -205,8 +247,9 @@ class Comparison {
   LedgerState state_of(std::size_t row) const {
     const TensorResult& tensor = result_.tensors[row];
     if (tensor.measurement) {
-      return tensor.measurement->equal_bits == tensor.measurement->count ? LedgerState::equal
-                                                                         : LedgerState::compared;
+      return !tensor.statistics_only && tensor.measurement->equal_bits == tensor.measurement->count
+                 ? LedgerState::equal
+                 : LedgerState::compared;
     }
     const std::optional<ErrorCode> failure = sources_[row].failure;
     return !failure || *failure == ErrorCode::cancelled ? LedgerState::skipped
@@ -223,13 +266,17 @@ class Comparison {
       const std::string reason = state == LedgerState::skipped      ? "interrupted"
                                  : state == LedgerState::unreadable ? result_.tensors[row].reason
                                                                     : std::string();
-      note(RunSide::golden, golden_.tensors[sources_[row].golden], state, reason);
-      note(RunSide::target, target_.tensors[sources_[row].target], state, reason);
+      weigh(sources_[row].golden_side, *sources_[row].golden, state, reason);
+      weigh(RunSide::target, *sources_[row].target, state, reason);
       if (state != LedgerState::skipped) {
         reached.push_back(std::move(result_.tensors[row]));
       }
     }
     result_.tensors = std::move(reached);
+    for (TensorState& known : states_in_order_) {
+      note(known.side, *known.tensor, known.state, std::move(known.reason));
+    }
+    note_statistics();
     std::stable_sort(
         result_.tensors.begin(), result_.tensors.end(),
         [](const TensorResult& a, const TensorResult& b) { return a.order < b.order; });
@@ -240,29 +287,93 @@ class Comparison {
     }
   }
 
+  /// Weaker evidence is said once for the run, and in the reason of every row that fails.
+  void note_statistics() {
+    const auto rows =
+        std::count_if(result_.tensors.begin(), result_.tensors.end(),
+                      [](const TensorResult& tensor) { return tensor.statistics_only; });
+    if (rows > 0) {
+      result_.notes.push_back(
+          std::to_string(rows) + " of " + std::to_string(result_.tensors.size()) +
+          " pairs were judged from statistics only: norms, extremes and sketches can show that "
+          "tensors differ, not that they are equal");
+    }
+  }
+
+  /// Where a tensor of at least one pair ended.
+  struct TensorState {
+    RunSide side = RunSide::golden;
+    const IndexedTensor* tensor = nullptr;
+    LedgerState state = LedgerState::skipped;
+    std::string reason;
+  };
+
   DumpIndex golden_;
   DumpIndex target_;
+  Pairing pairing_;
   const CompareOptions& options_;
   std::unique_ptr<RE2> only_;
   std::vector<Sources> sources_;  // one per row
+  std::unordered_map<const IndexedTensor*, std::size_t> states_;
+  std::vector<TensorState> states_in_order_;
   verdict::RunResult result_;
   std::atomic<std::uint64_t> bytes_{0};
   std::atomic<std::uint64_t> done_{0};
 };
 
-Result<verdict::RunResult> compare_by_name(const std::string& target, const std::string& golden,
-                                           const CompareOptions& options) {
+std::vector<match::NamedTensor> names_of(const DumpIndex& index) {
+  std::vector<match::NamedTensor> names;
+  names.reserve(index.tensors.size());
+  for (const IndexedTensor& tensor : index.tensors) {
+    names.push_back(tensor.name);
+  }
+  return names;
+}
+
+/// Dumps of msprobe tell themselves what belongs to what; others are paired by names.
+Result<verdict::RunResult> compare_without_graph(const std::string& target,
+                                                 const std::string& golden,
+                                                 const CompareOptions& options) {
+  switch (msprobe_kind(target, golden)) {
+    case MsprobeKind::torchair: return compare_torchair_dumps(target, golden, options);
+    case MsprobeKind::api_run: return compare_api_dumps(target, golden, options);
+    case MsprobeKind::none: break;
+  }
   OPDRIFT_TRY(DumpIndex golden_index, index_dump(golden, RunSide::golden, options.jobs));
   OPDRIFT_TRY(DumpIndex target_index, index_dump(target, RunSide::target, options.jobs));
-  return Comparison(std::move(golden_index), std::move(target_index), options).run();
+  Pairing pairing = pair_by_names(golden_index, target_index);
+  return compare_pairs(std::move(golden_index), std::move(target_index), std::move(pairing),
+                       options);
 }
 
 }  // namespace
 
+Pairing pair_by_names(const DumpIndex& golden, const DumpIndex& target) {
+  const match::NameMatch match = match::match_names(names_of(golden), names_of(target));
+  Pairing pairing;
+  for (const match::NamePair& pair : match.pairs) {
+    pairing.pairs.push_back({pair.golden, pair.target, match::to_string(pair.rule), false});
+  }
+  for (const match::Unpaired& entry : match.unpaired_golden) {
+    pairing.alone.push_back(
+        {RunSide::golden, entry.position, match::to_string(entry.reason), LedgerState::unmatched});
+  }
+  for (const match::Unpaired& entry : match.unpaired_target) {
+    pairing.alone.push_back(
+        {RunSide::target, entry.position, match::to_string(entry.reason), LedgerState::unmatched});
+  }
+  return pairing;
+}
+
+Result<verdict::RunResult> compare_pairs(DumpIndex golden, DumpIndex target, Pairing pairing,
+                                         const CompareOptions& options) {
+  return Comparison(std::move(golden), std::move(target), std::move(pairing), options).run();
+}
+
 Result<verdict::RunResult> compare_dumps(const std::string& target, const std::string& golden,
                                          const CompareOptions& options) {
   const auto started = std::chrono::steady_clock::now();
-  auto compared = options.graphs.empty() ? compare_by_name(target, golden, options)
+  auto compared = options.graphs.empty() ? compare_without_graph(target, golden, options)
                                          : compare_by_graph(target, golden, options);
   if (compared) {
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - started;

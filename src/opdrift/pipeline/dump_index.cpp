@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <map>
+#include <system_error>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -25,6 +27,9 @@ using verdict::RunSide;
 
 /// Files of more tensors stay open between indexing and loading; smaller ones are opened again.
 constexpr std::size_t kContainerFrom = 16;
+
+constexpr std::string_view kRecordFormat = "statistics";
+constexpr std::string_view kTableFormat = "statistics table";
 
 /// What reading one file gave.
 struct IndexedFile {
@@ -51,13 +56,14 @@ LedgerState state_of(const Error& error, std::string_view name) {
 
 class Indexer {
  public:
-  Indexer(std::string path, RunSide side) : path_(std::move(path)), side_(side) {}
+  Indexer(std::string path, RunSide side, const IndexOptions& options)
+      : path_(std::move(path)), side_(side), options_(options) {}
 
-  Result<DumpIndex> run(std::size_t jobs) {
+  Result<DumpIndex> run() {
     OPDRIFT_TRY(walk_, walk_folder(path_));
     OPDRIFT_CHECK_OK(read_tables());
     std::vector<IndexedFile> files(walk_.files.size());
-    parallel_for(files.size(), jobs, [&](std::size_t i) { files[i] = index_file(i); });
+    parallel_for(files.size(), options_.jobs, [&](std::size_t i) { files[i] = index_file(i); });
     return gather(files);
   }
 
@@ -95,6 +101,10 @@ class Indexer {
   IndexedFile index_file(std::size_t position) const {
     const WalkedFile& file = walk_.files[position];
     IndexedFile indexed;
+    if (file.name.ends_with(".json") && is_stats_file(file.path)) {
+      index_statistics(file, indexed);
+      return indexed;
+    }
     if (is_companion(file.name)) {
       indexed.ledger.push_back(
           {side_, file.path, "", LedgerState::ignored, "holds no tensor (table or log)"});
@@ -122,6 +132,80 @@ class Indexer {
                                 odd ? dump->warnings.front() : "readable, but holds no tensor"});
     }
     return indexed;
+  }
+
+  /// Records of files that are gone, tables of dumps that were not kept.
+  void index_statistics(const WalkedFile& file, IndexedFile& indexed) const {
+    const auto ignore = [&](LedgerState state, std::string reason) {
+      indexed.ledger.push_back({side_, file.path, "", state, std::move(reason)});
+    };
+    if (file.name.ends_with(kStatsSuffix) &&
+        is_there(file.path.substr(0, file.path.size() - kStatsSuffix.size()))) {
+      ignore(LedgerState::ignored, "statistics of a file that is here");
+      return;
+    }
+    const auto record = read_stats_record(file.path);
+    if (!record) {
+      ignore(LedgerState::unreadable, record.error().to_string());
+      return;
+    }
+    const bool table = record->name.empty();
+    indexed.format = table ? kTableFormat : kRecordFormat;
+    // The tensors of a record are named as if their file were here.
+    const WalkedFile source{file.path, file.step, table ? file.name : record->name};
+    io::FileDump dump;
+    dump.op_name = record->op_name;
+    for (const TensorRecord& tensor : record->tensors) {
+      io::FileTensor described;
+      described.role = tensor.role;
+      described.index = tensor.index;
+      described.name = tensor.name;
+      described.desc.shape = tensor.shape;
+      described.desc.dtype = tensor::dtype_by_name(tensor.dtype).value_or(tensor::DType::raw);
+      dump.tensors.push_back(std::move(described));
+    }
+    for (std::size_t i = 0; i < dump.tensors.size(); ++i) {
+      const std::size_t before = indexed.tensors.size();
+      add_tensor(source, dump, i, indexed);
+      if (indexed.tensors.size() > before) {
+        IndexedTensor& added = indexed.tensors.back();
+        added.summary = std::make_shared<const TensorSummary>(summary_of(record->tensors[i]));
+        name_from_table(record->tensors[i], added);
+      }
+    }
+  }
+
+  static bool is_there(const std::string& path) {
+    std::error_code error;
+    return std::filesystem::exists(path, error);
+  }
+
+  static void name_from_table(const TensorRecord& record, IndexedTensor& tensor) {
+    if (record.operator_name.empty()) {
+      return;
+    }
+    tensor.name = {.operator_name = record.operator_name,
+                   .tensor_name = record.name,
+                   .step = record.step,
+                   .output = record.role != io::TensorRole::input,
+                   .index = record.index};
+    tensor.operator_type.clear();
+    tensor.order = 0;
+  }
+
+  /// A table beside the tensors it was made of would double them.
+  void drop_tables_beside_tensors(std::vector<IndexedFile>& files) {
+    const bool only_tables = std::all_of(files.begin(), files.end(), [](const IndexedFile& file) {
+      return file.tensors.empty() || file.format == kTableFormat;
+    });
+    for (IndexedFile& file : files) {
+      if (!only_tables && file.format == kTableFormat) {
+        const std::string path = file.tensors.empty() ? path_ : file.tensors.front().path;
+        file.tensors.clear();
+        file.ledger.push_back(
+            {side_, path, "", LedgerState::ignored, "a table of statistics beside tensors"});
+      }
+    }
   }
 
   void add_tensor(const WalkedFile& file, const io::FileDump& dump, std::size_t position,
@@ -187,6 +271,7 @@ class Indexer {
 
   DumpIndex gather(std::vector<IndexedFile>& files) {
     index_.path = path_;
+    drop_tables_beside_tensors(files);
     index_.kind = kind_of(files);
     for (const Error& problem : walk_.problems) {
       index_.ledger.push_back({side_, problem.path, "", LedgerState::ignored, problem.message});
@@ -196,7 +281,9 @@ class Indexer {
       std::move(file.ledger.begin(), file.ledger.end(), std::back_inserter(index_.ledger));
     }
     note_manifests();
-    drop_superseded();
+    if (!options_.keep_superseded) {
+      drop_superseded();
+    }
     index_.has_order = std::any_of(index_.tensors.begin(), index_.tensors.end(),
                                    [](const IndexedTensor& tensor) { return tensor.order > 0; });
     rank_by_time();
@@ -294,6 +381,7 @@ class Indexer {
 
   std::string path_;
   RunSide side_;
+  IndexOptions options_;
   Walk walk_;
   std::unordered_map<std::string, io::NameMapping> mappings_;
   std::map<std::string, io::DumpManifest> manifests_;
@@ -306,13 +394,20 @@ std::string IndexedTensor::label() const {
   return name.operator_name + (name.output ? ":output:" : ":input:") + std::to_string(name.index);
 }
 
+Result<DumpIndex> index_dump(const std::string& path, RunSide side, const IndexOptions& options) {
+  return Indexer(path, side, options).run();
+}
+
 Result<DumpIndex> index_dump(const std::string& path, RunSide side, std::size_t jobs) {
-  return Indexer(path, side).run(jobs);
+  return index_dump(path, side, IndexOptions{.jobs = jobs});
 }
 
 Result<tensor::Tensor> load(const IndexedTensor& indexed) {
   if (indexed.problem) {
     return *indexed.problem;
+  }
+  if (indexed.summary) {
+    return Error{ErrorCode::not_found, "only statistics of this tensor were kept", indexed.path};
   }
   if (indexed.container) {
     OPDRIFT_TRY(tensor::Tensor tensor,

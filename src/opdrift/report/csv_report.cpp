@@ -59,14 +59,9 @@ void add_measurement(Line& line, const metrics::Measurement& m) {
 
 void add_judgement(Line& line, const verdict::TensorResult& tensor) {
   if (!tensor.judgement) {
-    const verdict::Tier tier =
-        tensor.statistics_only ? verdict::Tier::statistics : verdict::Tier::gates;
-    line.text("")
-        .text(tensor.measurement ? verdict::to_string(tier) : "")
-        .text("")
-        .text("")
-        .text("")
-        .text("");
+    const std::string_view tier =
+        tensor.statistics_only ? verdict::to_string(verdict::Tier::statistics) : "";
+    line.text("").text(tier).text("").text("").text("").text("");
     return;
   }
   const verdict::Judgement& judgement = *tensor.judgement;

@@ -5,8 +5,6 @@
 #include <limits>
 
 #include "unit/io/io_testing.hpp"
-#include <nlohmann/json.hpp>
-
 #include "opdrift/io/raw_reader.hpp"
 #include "opdrift/io/text_reader.hpp"
 
@@ -71,20 +69,6 @@ TEST(WriteText, ReadsBackTheSameDoubles) {
 
 TEST(WriteText, ComplexNumbersAreRefused) {
   EXPECT_NE(text_file(DType::c64, {1}, "12345678").find("complex64"), std::string::npos);
-}
-
-TEST(WriteStatsJson, IsJsonWithoutNaN) {
-  const TempFolder folder;
-  TensorStats one{.name = "层/\"1\"", .dtype = DType::bf16, .shape = {2, 3}, .nan = 1};
-  one.max = std::numeric_limits<double>::infinity();
-  one.mean = 0.1;
-  ASSERT_TRUE(write_stats_json(folder / "a.json", {one, TensorStats{}}));
-  const auto document = nlohmann::json::parse(content_of(folder / "a.json"));
-  EXPECT_EQ(document["tensors"].size(), 2U);
-  EXPECT_EQ(document["tensors"][0]["name"], "层/\"1\"");
-  EXPECT_EQ(document["tensors"][0]["shape"], (std::vector<int>{2, 3}));
-  EXPECT_EQ(document["tensors"][0]["max"], "inf");
-  EXPECT_EQ(document["tensors"][0]["mean"], 0.1);
 }
 
 }  // namespace

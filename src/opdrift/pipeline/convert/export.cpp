@@ -5,18 +5,20 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cmath>
 #include <filesystem>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <unordered_set>
 #include <utility>
 
 #include "opdrift/io/ascend/writer.hpp"
+#include "opdrift/io/file_writer.hpp"
 #include "opdrift/io/numpy/npz_writer.hpp"
 #include "opdrift/io/plain_writers.hpp"
 #include "opdrift/io/torch/pt_writer.hpp"
 #include "opdrift/metrics/measure.hpp"
+#include "opdrift/pipeline/stats/stats_record.hpp"
 #include "opdrift/tensor/align.hpp"
 
 namespace opdrift::pipeline {
@@ -98,6 +100,7 @@ class Exporter {
     }
     stems_ = unique_stems(selected_);
     lines_.resize(selected_.size());
+    records_.resize(selected_.size());
     OPDRIFT_CHECK_OK(options_.type == ExportType::npz ? write_archive() : write_each());
     if (options_.type == ExportType::stats) {
       OPDRIFT_CHECK_OK(write_stats());
@@ -180,6 +183,7 @@ class Exporter {
       case ExportType::txt: return io::write_text(path, view);
       case ExportType::pt: return io::write_pt(path, view);
       case ExportType::dump: return write_dump(path, *selected_[position], view);
+      case ExportType::stats: return measure_record_of(position, view);
       default: return Unit{};
     }
   }
@@ -202,27 +206,30 @@ class Exporter {
     return archive.finish();
   }
 
+  /// One record per tensor, with everything that a comparison without the tensor needs.
+  Status measure_record_of(std::size_t position, const tensor::View& view) {
+    const IndexedTensor& tensor = *selected_[position];
+    OPDRIFT_TRY(TensorRecord record, measure_record(view, options_.cancel));
+    record.operator_name = tensor.name.operator_name;
+    record.step = tensor.name.step;
+    record.role = tensor.name.output ? io::TensorRole::output : io::TensorRole::input;
+    record.index = tensor.name.index;
+    record.name = tensor.name.tensor_name;
+    records_[position] = std::move(record);
+    return Unit{};
+  }
+
   Status write_stats() {
-    std::vector<io::TensorStats> stats;
+    FileRecord table;
     const std::string path =
         (std::filesystem::path(options_.output_folder) / "stats.json").string();
     for (std::size_t i = 0; i < lines_.size(); ++i) {
-      if (!lines_[i].stats) {
-        continue;
+      if (records_[i]) {
+        table.tensors.push_back(std::move(*records_[i]));
+        lines_[i].path = path;
       }
-      const metrics::SideStats& side = *lines_[i].stats;
-      stats.push_back({.name = lines_[i].label,
-                       .dtype = selected_[i]->desc.dtype,
-                       .shape = selected_[i]->desc.shape,
-                       .nan = side.classes.nan,
-                       .inf = side.classes.positive_inf + side.classes.negative_inf,
-                       .min = side.min,
-                       .max = side.max,
-                       .mean = side.mean(),
-                       .l2 = std::sqrt(side.sum_squares)});
-      lines_[i].path = path;
     }
-    return io::write_stats_json(path, stats);
+    return io::write_file(path, to_json(table));
   }
 
   void count(std::size_t position) {
@@ -238,6 +245,7 @@ class Exporter {
   const ExportOptions& options_;
   std::vector<const IndexedTensor*> selected_;
   std::vector<std::string> stems_;
+  std::vector<std::optional<TensorRecord>> records_;  // of type stats
   std::vector<ExportedTensor> lines_;
   std::atomic<std::uint64_t> done_{0};
   std::atomic<std::uint64_t> bytes_{0};

@@ -60,6 +60,10 @@ std::optional<std::uint64_t> step_number(std::string_view name) {
 }
 
 void merge(ApiOutcome& total, ApiOutcome part) {
+  for (NotableRow row : part.totals.notable.take()) {
+    row.row += total.totals.rows;  // behind those of earlier ranks
+    total.totals.notable.add(std::move(row));
+  }
   total.files.insert(total.files.end(), part.files.begin(), part.files.end());
   total.totals.rows += part.totals.rows;
   total.totals.passed += part.totals.passed;

@@ -138,6 +138,7 @@ class TableMaker {
     totals_.passed += part.passed;
     totals_.warnings += part.warnings;
     totals_.errors += part.errors;
+    totals_.notable.merge(part.notable);
     if (!part.first_error.empty() && first < first_error_row_) {
       first_error_row_ = first;
       totals_.first_error = part.first_error;
@@ -243,7 +244,7 @@ class TableMaker {
     for (std::uint64_t i = begin; i < end; ++i) {
       Row& row = rows[i - group.first];
       row.rule = rules[i - group.first];
-      count(row.rule, totals);
+      count(i, row, totals);
       if (options_.highlight == Highlight::result) {
         block.colour(result_colour(row.rule.level));
       } else if (options_.highlight == Highlight::classic) {
@@ -253,8 +254,13 @@ class TableMaker {
     }
   }
 
-  static void count(const RuleRow& rule, ApiTableTotals& totals) {
+  static void count(std::uint64_t index, const Row& row, ApiTableTotals& totals) {
+    const RuleRow& rule = row.rule;
     ++totals.rows;
+    const bool wrong = rule.level == RowLevel::error;
+    if (rule.level != RowLevel::pass && !totals.notable.full(wrong)) {
+      totals.notable.add({index, wrong, std::string(rule.target->name), first_message(row)});
+    }
     switch (rule.level) {
       case RowLevel::pass: ++totals.passed; break;
       case RowLevel::warning: ++totals.warnings; break;
@@ -265,6 +271,16 @@ class TableMaker {
         }
         break;
     }
+  }
+
+  /// The worst rule that hit the row, else why it could not be compared.
+  static std::string first_message(const Row& row) {
+    for (unsigned bit = 0; bit <= static_cast<unsigned>(verdict::RowMessage::checksum); ++bit) {
+      if ((row.rule.messages >> bit & 1U) != 0) {
+        return std::string(to_string(static_cast<verdict::RowMessage>(bit)));
+      }
+    }
+    return row.reasons.empty() ? std::string() : row.reasons.front();
   }
 
   static report::RowColour result_colour(RowLevel level) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "opdrift/pipeline/msprobe/api_sides.hpp"
+#include "opdrift/pipeline/msprobe/notable_rows.hpp"
 #include "opdrift/pipeline/msprobe/real_rows.hpp"
 #include "opdrift/pipeline/msprobe/table_file.hpp"
 
@@ -29,6 +30,7 @@ struct ApiTableTotals {
   std::uint64_t warnings = 0;
   std::uint64_t errors = 0;
   std::string first_error;  ///< name of the first row judged `error`
+  NotableRows notable;
 };
 
 struct ApiTable {

@@ -8,6 +8,7 @@
 #include "opdrift/base/parallel.hpp"
 #include "opdrift/base/result.hpp"
 #include "opdrift/pipeline/msprobe/api_options.hpp"
+#include "opdrift/pipeline/msprobe/notable_rows.hpp"
 #include "opdrift/pipeline/msprobe/run_log.hpp"
 
 /// Comparison of a GE dump with an FX dump, or with a GE dump made without fusion.
@@ -36,7 +37,9 @@ struct TorchairOptions {
 struct TorchairOutcome {
   std::vector<std::string> files;
   std::uint64_t rows = 0;
-  std::uint64_t failed = 0;
+  std::uint64_t failed = 0;      ///< with those that could not be compared
+  std::uint64_t unmeasured = 0;  ///< of them: nothing could be compared
+  NotableRows notable;
   std::string first_difference;  ///< one line naming the first output that is wrong; "" for none
 };
 

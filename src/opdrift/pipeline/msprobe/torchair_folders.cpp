@@ -144,8 +144,9 @@ void add_ge_file(GeFile file, const RunLog& log, GeToken& token) {
     warn(log, "duplicated op name: " + file.name + ". [" + name_of(file.path) + ", " +
                   name_of(earlier.path) + "]. Will keep the larger one " + kept + ".");
     if (larger) {
-      earlier = std::move(file);
+      std::swap(earlier, file);
     }
+    token.superseded.push_back(std::move(file.path));
     return;
   }
   token.files.push_back(std::move(file));

@@ -32,7 +32,8 @@ struct GeFile {
 
 struct GeToken {
   std::uint64_t id = 0;
-  std::vector<GeFile> files;  ///< path order; one per operator name
+  std::vector<GeFile> files;            ///< path order; one per operator name
+  std::vector<std::string> superseded;  ///< paths of smaller files of the same operators
 };
 
 /// One node of an FX dump: paths by index.

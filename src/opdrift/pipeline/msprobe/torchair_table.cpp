@@ -154,7 +154,7 @@ class TorchairTableMaker {
   Status fill(std::uint64_t first, std::uint64_t count, CellBlock& block) const {
     for (std::uint64_t i = first; i < first + count; ++i) {
       if (options_.highlight != Highlight::none) {
-        block.colour(verdicts_[i].passed ? report::RowColour::green : report::RowColour::red);
+        block.colour(colour_of(i));
       }
       add_reference_columns(rows_[i], block);
       if (!options_.reference_tables) {
@@ -198,8 +198,44 @@ class TorchairTableMaker {
                              : describe(fallback, "no operator has good inputs and a bad output");
   }
 
+  /// Failures, those that nothing was measured for as suspicious.
+  NotableRows notable() const {
+    NotableRows rows;
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      const bool wrong = is_measured(i);
+      if (!verdicts_[i].passed && !rows.full(wrong)) {
+        const TorchairRow& row = rows_[i].row;
+        const std::string place = wrong ? (row.kind == TensorKind::input ? " input " : " output ") +
+                                              std::to_string(row.index)
+                                        : std::string();
+        rows.add({i, wrong, row.op + place, verdicts_[i].message});
+      }
+    }
+    return rows;
+  }
+
+  std::uint64_t unmeasured() const {
+    std::uint64_t count = 0;
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      count += !verdicts_[i].passed && !is_measured(i) ? 1U : 0U;
+    }
+    return count;
+  }
+
  private:
   static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+
+  bool is_measured(std::size_t index) const {
+    const TorchairRow& row = rows_[index].row;
+    return row.problem.empty() && (row.sums || row.golden.reduced || row.target.reduced);
+  }
+
+  report::RowColour colour_of(std::size_t index) const {
+    if (verdicts_[index].passed) {
+      return report::RowColour::green;
+    }
+    return is_measured(index) ? report::RowColour::red : report::RowColour::yellow;
+  }
 
   std::string describe(std::size_t index, const std::string& why) const {
     const TorchairRow& row = rows_[index].row;
@@ -476,6 +512,8 @@ Result<TorchairTable> write_torchair_table(std::vector<TorchairRow> rows, std::u
                           {options.jobs, options.cancel}));
   table.rows = maker.rows();
   table.failed = maker.failed();
+  table.unmeasured = maker.unmeasured();
+  table.notable = maker.notable();
   table.first_difference = maker.first_difference();
   return table;
 }

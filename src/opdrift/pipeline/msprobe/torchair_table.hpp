@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "opdrift/base/result.hpp"
+#include "opdrift/pipeline/msprobe/notable_rows.hpp"
 #include "opdrift/pipeline/msprobe/torchair_compare.hpp"
 #include "opdrift/pipeline/msprobe/torchair_rows.hpp"
 
@@ -26,8 +27,10 @@ namespace opdrift::pipeline {
 struct TorchairTable {
   std::vector<std::string> files;
   std::uint64_t rows = 0;
-  std::uint64_t failed = 0;
+  std::uint64_t failed = 0;      ///< with those that could not be compared
+  std::uint64_t unmeasured = 0;  ///< of them: nothing could be compared
   std::string first_difference;
+  NotableRows notable;
 };
 
 /// Numbers the rows from `next_id` on, in their order, drops what the reference drops if its tables

@@ -7,10 +7,12 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
-#include <limits>
+#include <cstdlib>
+#include <fstream>
 #include <optional>
 
 #include "opdrift/base/mapped_file.hpp"
+#include "opdrift/base/text.hpp"
 #include "opdrift/graph/table_text.hpp"
 #include "opdrift/io/archive/inflate.hpp"
 #include "opdrift/io/in_file.hpp"
@@ -49,25 +51,10 @@ Result<TensorRecord> measure_tensor(const io::FileTensor& file_tensor) {
   }
   OPDRIFT_TRY(const tensor::Tensor tensor, io::load_tensor(file_tensor));
   OPDRIFT_TRY(const tensor::View view, tensor::stored_view(tensor));
-  OPDRIFT_TRY(const metrics::SideStats stats, metrics::measure_side(view));
-  TensorRecord record;
+  OPDRIFT_TRY(TensorRecord record, measure_record(view));
   record.role = file_tensor.role;
   record.index = file_tensor.index;
   record.name = file_tensor.name;
-  record.dtype = tensor::name_of(tensor.desc.dtype);
-  record.shape = view.shape();
-  record.count = view.count();
-  record.min = stats.min;
-  record.max = stats.max;
-  record.mean = stats.mean();
-  record.l2 = std::sqrt(stats.sum_squares);
-  record.nan = stats.classes.nan;
-  record.positive_inf = stats.classes.positive_inf;
-  record.negative_inf = stats.classes.negative_inf;
-  record.zero = stats.classes.zero;
-  record.subnormal = stats.classes.subnormal;
-  record.crc32 = checksum(view);
-  OPDRIFT_TRY(record.sketch, metrics::sketch_of(view));
   return record;
 }
 
@@ -115,8 +102,22 @@ class RecordWriter {
   bool first_ = true;
 };
 
+void put_sketch(const metrics::Sketch& sketch, RecordWriter& json) {
+  json.name("sketch");
+  json.out() += "[";
+  for (std::size_t i = 0; i < sketch.buckets.size(); ++i) {
+    json.out() += i > 0 ? ", " : "";
+    put_number(sketch.buckets[i], json.out());
+  }
+  json.out() += "]";
+}
+
 void put_tensor(const TensorRecord& tensor, RecordWriter& json) {
   json.open("{");
+  if (!tensor.operator_name.empty()) {
+    json.text("operator", tensor.operator_name);
+    json.text("step", tensor.step);
+  }
   json.text("role", io::to_string(tensor.role));
   json.integer("index", tensor.index);
   json.text("name", tensor.name);
@@ -133,16 +134,24 @@ void put_tensor(const TensorRecord& tensor, RecordWriter& json) {
   json.integer("negative_inf", tensor.negative_inf);
   json.integer("zero", tensor.zero);
   json.integer("subnormal", tensor.subnormal);
-  std::array<char, 12> crc{};
-  std::snprintf(crc.data(), crc.size(), "%08x", tensor.crc32);
-  json.text("crc32", crc.data());
-  json.name("sketch");
-  json.out() += "[";
-  for (std::size_t i = 0; i < tensor.sketch.buckets.size(); ++i) {
-    json.out() += i > 0 ? ", " : "";
-    put_number(tensor.sketch.buckets[i], json.out());
+  if (tensor.crc32) {
+    json.text("crc32", tensor.checksum_text());
   }
-  json.out() += "]";
+  if (tensor.sketch) {
+    put_sketch(*tensor.sketch, json);
+  }
+  json.close("}");
+}
+
+void put_source(const FileRecord& record, RecordWriter& json) {
+  json.name("source");
+  json.open("{");
+  json.text("name", record.name);
+  json.text("format", record.format);
+  json.integer("bytes", record.bytes);
+  json.integer("modified_ns",
+               static_cast<std::uint64_t>(std::max<std::int64_t>(record.modified_ns, 0)));
+  json.text("op_name", record.op_name);
   json.close("}");
 }
 
@@ -157,7 +166,7 @@ class FieldReader {
   }
   std::uint64_t integer(std::string_view key) {
     const JsonNode* node = find(key, JsonNode::Kind::integer);
-    const auto value = node == nullptr ? std::nullopt : graph_integer(node->text);
+    const auto value = node == nullptr ? std::nullopt : parse_u64(node->text);
     if (node != nullptr && !value) {
       note(key);
     }
@@ -171,6 +180,10 @@ class FieldReader {
     }
     return value.value_or(0.0);
   }
+  /// "" when it is not there.
+  std::string optional_text(std::string_view key) {
+    return tree_.find(object_, key) == nullptr ? std::string() : text(key);
+  }
   const JsonNode* list(std::string_view key) { return find(key, JsonNode::Kind::list); }
   const std::string& missing() const { return missing_; }
   void note(std::string_view key) {
@@ -180,21 +193,6 @@ class FieldReader {
   }
 
  private:
-  static std::optional<std::uint64_t> graph_integer(std::string_view text) {
-    const auto value = graph::python_number(text);
-    const bool fits = value && *value >= 0.0 && *value < 9.2e18;
-    return fits ? parse_digits(text) : std::nullopt;
-  }
-  static std::optional<std::uint64_t> parse_digits(std::string_view text) {
-    std::uint64_t value = 0;
-    for (const char c : text) {
-      if (c < '0' || c > '9') {
-        return std::nullopt;
-      }
-      value = value * 10 + static_cast<std::uint64_t>(c - '0');
-    }
-    return value;
-  }
   const JsonNode* find(std::string_view key, JsonNode::Kind kind) {
     const JsonNode* node = tree_.find(object_, key);
     if (node == nullptr || node->kind != kind) {
@@ -209,6 +207,14 @@ class FieldReader {
   std::string missing_;
 };
 
+/// Eight hex digits.
+std::optional<std::uint32_t> parse_hex32(const std::string& text) {
+  if (text.size() != 8 || text.find_first_not_of("0123456789abcdef") != std::string::npos) {
+    return std::nullopt;
+  }
+  return static_cast<std::uint32_t>(std::strtoul(text.c_str(), nullptr, 16));
+}
+
 std::optional<io::TensorRole> role_named(std::string_view name) {
   for (const io::TensorRole role : {io::TensorRole::input, io::TensorRole::output,
                                     io::TensorRole::buffer, io::TensorRole::space}) {
@@ -219,9 +225,34 @@ std::optional<io::TensorRole> role_named(std::string_view name) {
   return std::nullopt;
 }
 
-Result<TensorRecord> read_tensor(const JsonTree& tree, const JsonNode& object) {
-  FieldReader fields(tree, object);
-  TensorRecord tensor;
+/// "conv1:output:0" in its parts; operator names may hold colons.
+bool split_label(std::string_view label, TensorRecord& tensor) {
+  const std::size_t last = label.rfind(':');
+  const std::size_t middle = last == std::string_view::npos || last == 0
+                                 ? std::string_view::npos
+                                 : label.rfind(':', last - 1);
+  if (middle == std::string_view::npos) {
+    return false;
+  }
+  const auto role = role_named(label.substr(middle + 1, last - middle - 1));
+  const auto index = parse_u64(label.substr(last + 1));
+  if (!role || !index || *index > 0xFFFFFFFF) {
+    return false;
+  }
+  tensor.operator_name = label.substr(0, middle);
+  tensor.role = *role;
+  tensor.index = static_cast<std::uint32_t>(*index);
+  return true;
+}
+
+void read_identity(const JsonTree& tree, const JsonNode& object, FieldReader& fields,
+                   TensorRecord& tensor) {
+  if (tree.find(object, "tensor") != nullptr) {
+    if (!split_label(fields.text("tensor"), tensor)) {
+      fields.note("tensor");
+    }
+    return;
+  }
   const auto role = role_named(fields.text("role"));
   if (role) {
     tensor.role = *role;
@@ -230,41 +261,102 @@ Result<TensorRecord> read_tensor(const JsonTree& tree, const JsonNode& object) {
   }
   tensor.index = static_cast<std::uint32_t>(fields.integer("index"));
   tensor.name = fields.text("name");
-  tensor.dtype = fields.text("dtype");
-  tensor.count = fields.integer("count");
+  tensor.operator_name = fields.optional_text("operator");
+  tensor.step = fields.optional_text("step");
+}
+
+/// Element count of a shape of reasonable extents; nothing otherwise.
+std::optional<tensor::Shape> read_shape(const JsonTree& tree, const JsonNode& list) {
+  tensor::Shape shape;
+  for (const JsonNode* dim = tree.first_child(list); dim != nullptr; dim = tree.next(*dim)) {
+    const auto extent = parse_u64(dim->text);
+    if (!extent) {
+      return std::nullopt;
+    }
+    shape.push_back(*extent);
+  }
+  return tensor::element_count(shape) ? std::optional(shape) : std::nullopt;
+}
+
+void read_numbers(const JsonTree& tree, const JsonNode& object, FieldReader& fields,
+                  TensorRecord& tensor) {
   tensor.min = fields.number("min");
   tensor.max = fields.number("max");
   tensor.mean = fields.number("mean");
-  tensor.l2 = fields.number("l2");
   tensor.nan = fields.integer("nan");
   tensor.positive_inf = fields.integer("positive_inf");
   tensor.negative_inf = fields.integer("negative_inf");
   tensor.zero = fields.integer("zero");
   tensor.subnormal = fields.integer("subnormal");
-  const std::string crc = fields.text("crc32");
-  tensor.crc32 = static_cast<std::uint32_t>(std::strtoul(crc.c_str(), nullptr, 16));
-  if (const JsonNode* shape = fields.list("shape")) {
-    for (const JsonNode* dim = tree.first_child(*shape); dim != nullptr; dim = tree.next(*dim)) {
-      tensor.shape.push_back(
-          static_cast<std::uint64_t>(graph::python_number(dim->text).value_or(0.0)));
-    }
+  if (tree.find(object, "rms") != nullptr) {
+    const std::uint64_t nonfinite = tensor.nan + tensor.positive_inf + tensor.negative_inf;
+    tensor.l2 = fields.number("rms") *
+                std::sqrt(static_cast<double>(tensor.count - std::min(tensor.count, nonfinite)));
+  } else {
+    tensor.l2 = fields.number("l2");
   }
+}
+
+void read_sketch(const JsonTree& tree, FieldReader& fields, TensorRecord& tensor) {
+  const JsonNode* list = fields.list("sketch");
+  if (list == nullptr) {
+    return;
+  }
+  metrics::Sketch sketch;
   std::size_t buckets = 0;
-  if (const JsonNode* sketch = fields.list("sketch")) {
-    for (const JsonNode* value = tree.first_child(*sketch);
-         value != nullptr && buckets < metrics::kSketchBuckets; value = tree.next(*value)) {
-      tensor.sketch.buckets[buckets++] = graph::python_number(value->text).value_or(0.0);
+  for (const JsonNode* value = tree.first_child(*list);
+       value != nullptr && buckets <= metrics::kSketchBuckets; value = tree.next(*value)) {
+    const auto number = graph::python_number(value->text);
+    if (!number || buckets == metrics::kSketchBuckets) {
+      fields.note("sketch");
+      return;
     }
+    sketch.buckets[buckets++] = *number;
   }
   if (buckets != metrics::kSketchBuckets) {
     fields.note("sketch");
   }
-  tensor.sketch.count = tensor.count;
-  tensor.sketch.nonfinite = tensor.nan + tensor.positive_inf + tensor.negative_inf;
+  sketch.count = tensor.count;
+  sketch.nonfinite = tensor.nan + tensor.positive_inf + tensor.negative_inf;
+  tensor.sketch = sketch;
+}
+
+Result<TensorRecord> read_tensor(const JsonTree& tree, const JsonNode& object) {
+  FieldReader fields(tree, object);
+  TensorRecord tensor;
+  read_identity(tree, object, fields, tensor);
+  tensor.dtype = fields.text("dtype");
+  const JsonNode* list = fields.list("shape");
+  if (const auto shape = list == nullptr ? std::nullopt : read_shape(tree, *list)) {
+    tensor.shape = *shape;
+    tensor.count = tensor::element_count(*shape).value_or(0U);
+  } else {
+    fields.note("shape");
+  }
+  if (tree.find(object, "count") != nullptr) {
+    tensor.count = fields.integer("count");
+  }
+  read_numbers(tree, object, fields, tensor);
+  if (tree.find(object, "crc32") != nullptr) {
+    const auto crc = parse_hex32(fields.text("crc32"));
+    if (!crc) {
+      fields.note("crc32");
+    }
+    tensor.crc32 = crc;
+  }
+  if (tree.find(object, "sketch") != nullptr) {
+    read_sketch(tree, fields, tensor);
+  }
   if (!fields.missing().empty()) {
     return Error{ErrorCode::malformed, "a tensor lacks a proper '" + fields.missing() + "'"};
   }
   return tensor;
+}
+
+/// A tensor that a table lists without numbers.
+bool has_problem(const JsonTree& tree, const JsonNode& object) {
+  const JsonNode* problem = tree.find(object, "problem");
+  return problem != nullptr && !problem->text.empty();
 }
 
 class RecordReader : public io::JsonVisitor {
@@ -293,6 +385,9 @@ class RecordReader : public io::JsonVisitor {
       }
     } else if (key == "tensors") {
       for (const JsonNode* one = value.first_child(root); one != nullptr; one = value.next(*one)) {
+        if (has_problem(value, *one)) {
+          continue;
+        }
         OPDRIFT_TRY(TensorRecord tensor, read_tensor(value, *one));
         record.tensors.push_back(std::move(tensor));
       }
@@ -313,6 +408,34 @@ class RecordReader : public io::JsonVisitor {
 };
 
 }  // namespace
+
+std::string TensorRecord::checksum_text() const {
+  std::array<char, 12> text{};
+  if (crc32) {
+    std::snprintf(text.data(), text.size(), "%08x", *crc32);
+  }
+  return text.data();
+}
+
+Result<TensorRecord> measure_record(const tensor::View& view, const CancelFlag* cancel) {
+  OPDRIFT_TRY(const metrics::SideStats stats, metrics::measure_side(view, {.cancel = cancel}));
+  TensorRecord record;
+  record.dtype = tensor::name_of(view.tensor.desc.dtype);
+  record.shape = view.shape();
+  record.count = view.count();
+  record.min = stats.min;
+  record.max = stats.max;
+  record.mean = stats.mean();
+  record.l2 = std::sqrt(stats.sum_squares);
+  record.nan = stats.classes.nan;
+  record.positive_inf = stats.classes.positive_inf;
+  record.negative_inf = stats.classes.negative_inf;
+  record.zero = stats.classes.zero;
+  record.subnormal = stats.classes.subnormal;
+  record.crc32 = checksum(view);
+  OPDRIFT_TRY(record.sketch, metrics::sketch_of(view));
+  return record;
+}
 
 Result<FileRecord> measure_file(const std::string& path) {
   struct stat info {};
@@ -340,15 +463,9 @@ std::string to_json(const FileRecord& record) {
   RecordWriter json;
   json.open("{");
   json.text("schema", kSchema);
-  json.name("source");
-  json.open("{");
-  json.text("name", record.name);
-  json.text("format", record.format);
-  json.integer("bytes", record.bytes);
-  json.integer("modified_ns",
-               static_cast<std::uint64_t>(std::max<std::int64_t>(record.modified_ns, 0)));
-  json.text("op_name", record.op_name);
-  json.close("}");
+  if (!record.name.empty()) {
+    put_source(record, json);
+  }
   json.name("tensors");
   json.open("[");
   for (std::size_t i = 0; i < record.tensors.size(); ++i) {
@@ -366,6 +483,14 @@ Result<FileRecord> read_stats_record(const std::string& path) {
   OPDRIFT_CHECK_OK(io::in_file(io::stream_json(file, arena, reader), path));
   OPDRIFT_CHECK_OK(io::in_file(reader.finish(), path));
   return std::move(reader.record);
+}
+
+bool is_stats_file(const std::string& path) {
+  std::array<char, 64> head{};
+  std::ifstream file(path, std::ios::binary);
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  const std::string_view text(head.data(), static_cast<std::size_t>(file.gcount()));
+  return text.starts_with('{') && text.find("\"" + std::string(kSchema) + "\"") != text.npos;
 }
 
 }  // namespace opdrift::pipeline

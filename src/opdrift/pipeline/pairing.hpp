@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "opdrift/pipeline/compare.hpp"
+#include "opdrift/pipeline/dump_index.hpp"
+
+namespace opdrift::pipeline {
+
+/// Two tensors that belong together.
+struct IndexPair {
+  std::size_t golden = 0;  ///< position in the golden index; with `own_golden` in the target's
+  std::size_t target = 0;
+  std::string rule;         ///< why, for the report
+  bool own_golden = false;  ///< the golden is another tensor of the target (inserted casts)
+};
+
+/// A tensor without a partner.
+struct AloneTensor {
+  verdict::RunSide side = verdict::RunSide::target;
+  std::size_t position = 0;
+  std::string reason;
+  verdict::LedgerState state = verdict::LedgerState::unmatched;
+};
+
+/// What belongs to what. A tensor may stand in several pairs; what stands in none should be alone.
+struct Pairing {
+  std::vector<IndexPair> pairs;
+  std::vector<AloneTensor> alone;
+};
+
+/// Pairs by operator and tensor names (match/name_match.hpp).
+Pairing pair_by_names(const DumpIndex& golden, const DumpIndex& target);
+
+/// Compares the pairs. Both sides end in the ledger, every tensor in exactly one line: compared if
+/// any of its pairs was, else equal, unreadable or skipped.
+Result<verdict::RunResult> compare_pairs(DumpIndex golden, DumpIndex target, Pairing pairing,
+                                         const CompareOptions& options);
+
+}  // namespace opdrift::pipeline
