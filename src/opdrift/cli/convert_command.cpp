@@ -4,6 +4,7 @@
 #include "opdrift/base/text.hpp"
 #include "opdrift/cli/commands.hpp"
 #include "opdrift/cli/console.hpp"
+#include "opdrift/cli/convert_watch.hpp"
 #include "opdrift/cli/describe.hpp"
 #include "opdrift/cli/options.hpp"
 #include "opdrift/pipeline/convert/export.hpp"
@@ -18,8 +19,14 @@ constexpr const char* kFooter =
     "  opdrift convert Conv2D.conv1.2.7.1700000000004000 -o out/ --to txt --layout NCHW\n"
     "  opdrift convert npu_dump/ -o out/ --to npz --select 'layer1/.*'\n"
     "  opdrift convert npu_dump/ -o out/ --to stats\n"
+    "  opdrift convert npu_dump/ --to stats --watch --delete-source\n"
+    "\n--watch follows a dump while it is written: every finished file gets its statistics beside\n"
+    "it (FILE.stats.json) or below --output. --delete-source removes a file once its record is\n"
+    "safely on the disk. Ctrl-C ends; a run that was killed is taken up where it stopped.\n"
     "\nEvery written tensor is one line: file, type, max and min. Exit code 2 when a tensor could\n"
     "not be converted; the others are written all the same.\n";
+
+constexpr double kLongestWait = 31.0e6;  // a year, in seconds
 
 std::string short_number(double value) {
   std::array<char, 32> text{};
@@ -87,12 +94,34 @@ int run_convert(std::span<const std::string> arguments) {
   app.add_option("-s,--shape", shape, "with --layout: logical shape, instead of the original one");
   app.add_option("--select", only, "only operators whose name matches this expression");
   app.add_option("-j,--jobs", jobs, "threads; 0: one per processor")->capture_default_str();
+  WatchRequest watch;
+  bool follow = false;
+  auto* const watching =
+      app.add_flag("--watch", follow, "with --to stats: follow a dump while it is written");
+  app.add_flag("--delete-source", watch.delete_source, "remove files whose record is on the disk")
+      ->needs(watching);
+  app.add_option("--settle", watch.settle_s, "seconds without a change that finish a file")
+      ->check(CLI::Range(0.0, kLongestWait))
+      ->capture_default_str()
+      ->needs(watching);
+  app.add_option("--idle", watch.idle_s, "end after so many seconds without news; 0: never")
+      ->check(CLI::Range(0.0, kLongestWait))
+      ->capture_default_str()
+      ->needs(watching);
   if (const auto code = parse_arguments(app, arguments)) {
     return *code;
   }
   auto options = export_options(type, layout, shape);
   if (!options) {
     return report_error(options.error());
+  }
+  if (follow) {
+    if (options->type != pipeline::ExportType::stats) {
+      return report_error("--watch makes statistics: give --to stats");
+    }
+    watch.folder = path;
+    watch.output = app.count("--output") > 0 ? output : "";
+    return watch_folder(watch);
   }
   const auto index = pipeline::index_dump(path, verdict::RunSide::target, jobs);
   if (!index) {

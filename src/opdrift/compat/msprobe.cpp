@@ -11,6 +11,8 @@
 #include "opdrift/base/text.hpp"
 #include "opdrift/compat/arguments.hpp"
 #include "opdrift/compat/exit_codes.hpp"
+#include "opdrift/compat/msprobe_parse.hpp"
+#include "opdrift/compat/msprobe_summary.hpp"
 #include "opdrift/compat/path_check.hpp"
 #include "opdrift/compat/reference_log.hpp"
 #include "opdrift/io/in_file.hpp"
@@ -25,6 +27,15 @@ namespace {
 constexpr int kRefused = 1;
 constexpr std::size_t kMaxPath = 4096;
 constexpr std::size_t kMaxName = 255;
+
+constexpr std::string_view kUsage =
+    "usage: msprobe {compare,merge_result,parse} ...\n"
+    "\n"
+    "  compare       compares two runs: dump.json files or folders, or torchair dumps\n"
+    "  merge_result  merges the xlsx results of several ranks into one workbook\n"
+    "  parse         turns dump files into torch or NumPy files\n"
+    "\n"
+    "'msprobe COMMAND -h' lists the options of one command.\n";
 
 const std::vector<OptionSpec>& compare_options() {
   static const std::vector<OptionSpec> kOptions = {
@@ -243,6 +254,30 @@ int refuse(const Error& error, ReferenceLog& log) {
   return kRefused;
 }
 
+MsprobeSummary summary_of(const pipeline::ApiTableTotals& totals) {
+  MsprobeSummary summary;
+  summary.wrong = totals.errors;
+  summary.suspicious = totals.warnings;
+  summary.fine = totals.passed;
+  if (!totals.first_error.empty()) {
+    summary.first_difference = "The first error is " + totals.first_error + ".";
+  }
+  summary.rows = totals.notable.take();
+  return summary;
+}
+
+MsprobeSummary summary_of(const pipeline::TorchairOutcome& outcome) {
+  MsprobeSummary summary;
+  summary.wrong = outcome.failed - outcome.unmeasured;
+  summary.suspicious = outcome.unmeasured;
+  summary.fine = outcome.rows - outcome.failed;
+  summary.wrong_word = "FAIL";
+  summary.fine_word = "PASS";
+  summary.first_difference = outcome.first_difference;
+  summary.rows = outcome.notable.take();
+  return summary;
+}
+
 int run_torchair(const Arguments& given, ReferenceLog& log) {
   pipeline::TorchairOptions options;
   options.reference_tables = given.has("compat");
@@ -272,7 +307,13 @@ int run_torchair(const Arguments& given, ReferenceLog& log) {
   options.jobs = static_cast<std::size_t>(std::max(given.integer("jobs", 0), 0LL));
   options.log = log_into(log);
   const auto outcome = pipeline::compare_torchair(options);
-  return outcome ? kExitSuccess : refuse(outcome.error(), log);
+  if (!outcome) {
+    return refuse(outcome.error(), log);
+  }
+  if (!options.reference_tables && outcome->rows > 0) {
+    print_summary(summary_of(*outcome));
+  }
+  return kExitSuccess;
 }
 
 /// Mapping files: nothing when an option names one that is not there.
@@ -313,17 +354,6 @@ void say_goodbye(ReferenceLog& log) {
   log.info(std::string(kWidth, '*'));
 }
 
-void summarise(const pipeline::ApiOutcome& outcome, ReferenceLog& log) {
-  const pipeline::ApiTableTotals& totals = outcome.totals;
-  if (totals.rows == 0) {
-    return;
-  }
-  log.info(std::to_string(totals.rows) + " rows: " + std::to_string(totals.passed) + " pass, " +
-           std::to_string(totals.warnings) + " warning, " + std::to_string(totals.errors) +
-           " error" +
-           (totals.first_error.empty() ? "." : "; the first error is " + totals.first_error + "."));
-}
-
 int run_auto(const Arguments& given, ReferenceLog& log) {
   pipeline::ApiCompareOptions options;
   options.reference_tables = given.has("compat");
@@ -352,11 +382,11 @@ int run_auto(const Arguments& given, ReferenceLog& log) {
   if (!outcome) {
     return refuse(outcome.error(), log);
   }
-  if (!options.reference_tables) {
-    summarise(*outcome, log);
-  }
   if (outcome->totals.rows > 0) {
     say_goodbye(log);
+  }
+  if (!options.reference_tables && outcome->totals.rows > 0) {
+    print_summary(summary_of(outcome->totals));
   }
   return kExitSuccess;
 }
@@ -411,7 +441,10 @@ int run_msprobe(std::span<const std::string> args) {
   if (!args.empty() && args.front() == "merge_result") {
     return run_merge(args.subspan(1), log);
   }
-  std::cerr << "usage: msprobe {compare,merge_result} ...\n";
+  if (!args.empty() && args.front() == "parse") {
+    return run_parse(args.subspan(1));
+  }
+  std::cerr << kUsage;
   const bool help = !args.empty() && (args.front() == "-h" || args.front() == "--help");
   return help ? kExitSuccess : kExitUsage;
 }
