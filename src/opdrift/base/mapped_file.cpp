@@ -19,7 +19,7 @@ namespace opdrift {
 namespace {
 
 /// Below this many bytes one read is cheaper than a mapping and its page faults.
-constexpr std::uint64_t kReadBelowBytes = 64 * 1024;
+constexpr std::uint64_t kReadBelowBytes = std::uint64_t{64} << 10;
 constexpr std::size_t kNoSlot = ~std::size_t{0};
 
 /// Mappings the SIGBUS handler may repair. The handler only reads atomics and calls mmap, both safe
@@ -42,7 +42,7 @@ extern "C" void repair_mapping(int signal_number, siginfo_t* info, void* context
       continue;
     }
     const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-    void* start = reinterpret_cast<void*>(address / page * page);
+    void* start = static_cast<char*>(info->si_addr) - address % page;
     if (::mmap(start, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) !=
         MAP_FAILED) {
       mapping.damaged.store(true, std::memory_order_release);

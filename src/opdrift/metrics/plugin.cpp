@@ -1,8 +1,5 @@
 #include "opdrift/metrics/plugin.hpp"
 
-#include <dlfcn.h>
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <array>
 
@@ -116,24 +113,10 @@ AlgorithmValue finish(const opdrift_plugin& table, void* state) {
 }  // namespace
 
 Result<Plugin> Plugin::load(const std::string& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) {
-    return Error{ErrorCode::not_found, "expected a shared object, found no such file", path};
-  }
-  // Without a slash the loader would search its own folders.
-  const std::string place = path.find('/') == std::string::npos ? "./" + path : path;
-  void* const handle = ::dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) {
-    const char* const why = ::dlerror();  // NOLINT(concurrency-mt-unsafe)
-    return refused(path, "expected a shared object: " + printable(why == nullptr ? "" : why));
-  }
-  std::shared_ptr<void> library(handle, [](void* open) { ::dlclose(open); });
+  OPDRIFT_TRY(SharedObject library, SharedObject::open(path));
   using Entry = const opdrift_plugin* (*)();
-  const auto entry = reinterpret_cast<Entry>(::dlsym(handle, "opdrift_plugin_entry"));
-  if (entry == nullptr) {
-    return refused(path, "expected the function opdrift_plugin_entry, found none");
-  }
-  const opdrift_plugin* const table = entry();
+  OPDRIFT_TRY(void* const entry, library.function("opdrift_plugin_entry"));
+  const opdrift_plugin* const table = reinterpret_cast<Entry>(entry)();
   OPDRIFT_CHECK_OK(check_table(table, path));
   return Plugin(std::move(library), table);
 }

@@ -1,12 +1,12 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 
 #include "opdrift/base/parallel.hpp"
 #include "opdrift/base/result.hpp"
+#include "opdrift/base/shared_object.hpp"
 #include "opdrift/metrics/algorithms/algorithm.hpp"
 #include "opdrift/metrics/plugin.h"
 #include "opdrift/tensor/view.hpp"
@@ -36,10 +36,10 @@ class Plugin {
                              const PluginOptions& options = {}) const;
 
  private:
-  Plugin(std::shared_ptr<void> library, const opdrift_plugin* table)
+  Plugin(SharedObject library, const opdrift_plugin* table)
       : library_(std::move(library)), table_(table) {}
 
-  std::shared_ptr<void> library_;
+  SharedObject library_;
   const opdrift_plugin* table_;
 };
 
