@@ -1,0 +1,94 @@
+#include "opdrift/verdict/judge/leaf.hpp"
+
+#include <cmath>
+#include <new>
+
+#include "opdrift/replay/number_format.hpp"
+#include "opdrift/verdict/judge/survey.hpp"
+
+namespace opdrift::verdict::judging {
+
+namespace {
+
+void note(const tensor::View& golden, const tensor::View& target, std::uint64_t at, Found& found) {
+  const std::vector<std::uint64_t> place = {at};
+  found.judgement.worst = at;
+  found.judgement.worst_golden = found.judgement.worst_expected = values_at(golden, place).front();
+  found.judgement.worst_target = values_at(target, place).front();
+}
+
+// Another class, or more than one step of the coarser type apart.
+bool beyond_rounding(double golden, double target, tensor::DType coarser) {
+  return !(std::abs(target - golden) <=
+           replay::ulp(std::max(std::abs(golden), std::abs(target)), coarser));
+}
+
+Status compare(const Context& context, ValueId value, Found& found) {
+  const ValueFacts& facts = context.facts.values[value];
+  if (facts.golden_count != facts.target_count) {
+    found.class_cause = Cause::shape;
+    found.judgement.new_classes = std::max(facts.golden_count, facts.target_count);
+    return Unit{};
+  }
+  OPDRIFT_TRY(const tensor::View golden, context.source.view(RunSide::golden, value));
+  OPDRIFT_TRY(const tensor::View target, context.source.view(RunSide::target, value));
+  OPDRIFT_TRY(const Survey surveyed, survey(golden, target));
+  const bool exact =
+      !tensor::is_floating(facts.golden_dtype) && !tensor::is_floating(facts.target_dtype);
+  found.exact = exact;
+  found.dtype = replay::coarser(facts.golden_dtype, facts.target_dtype);
+  found.count = surveyed.count;
+  found.finite = surveyed.finite;
+  found.equal = surveyed.equal;
+  found.golden_norm = surveyed.golden_norm;
+  found.error_norm = surveyed.error_norm;
+  found.shared_nonfinite = surveyed.shared_nonfinite;
+  found.judgement.tier = Tier::exact;
+  found.judgement.new_classes = surveyed.class_mismatches;
+  if (surveyed.class_mismatches > 0) {
+    note(golden, target, surveyed.mismatches.front(), found);
+    found.class_cause =
+        std::isfinite(found.judgement.worst_golden) ? Cause::nan_made : Cause::golden_overflow;
+    return Unit{};
+  }
+  // A score is an error over the scale of its row: the worst ones are among the worst steps.
+  for (const std::uint64_t at : surveyed.worst) {
+    const std::vector<std::uint64_t> place = {at};
+    const double g = values_at(golden, place).front();
+    const double t = values_at(target, place).front();
+    if (exact || beyond_rounding(g, t, found.dtype)) {
+      found.judgement.cause = Cause::different;
+      note(golden, target, at, found);
+      return Unit{};
+    }
+  }
+  return Unit{};
+}
+
+}  // namespace
+
+void compare_leaves(const Context& context, std::vector<Found>& found) {
+  const auto body = [&](std::size_t i) {
+    const auto value = static_cast<ValueId>(i);
+    const ValueFacts& facts = context.facts.values[value];
+    Found& own = found[value];
+    const bool leaf = facts.producer == kNobody;
+    if (!facts.both() || !(leaf || own.state == Found::State::compared)) {
+      return;
+    }
+    own.state = leaf ? Found::State::judged : Found::State::compared;
+    try {
+      const Status done = compare(context, value, own);
+      if (!done) {
+        own.state = Found::State::unreadable;
+        own.reason = done.error().to_string();
+      }
+    } catch (const std::bad_alloc&) {
+      own.state = Found::State::unreadable;
+      own.reason = "not enough memory";
+    }
+  };
+  parallel_for(found.size(), context.options.jobs, body, context.options.cancel);
+}
+
+}  // namespace opdrift::verdict::judging

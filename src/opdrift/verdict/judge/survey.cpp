@@ -1,0 +1,216 @@
+#include "opdrift/verdict/judge/survey.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "opdrift/replay/budget.hpp"
+#include "opdrift/tensor/decode.hpp"
+
+namespace opdrift::verdict::judging {
+
+namespace {
+
+constexpr std::size_t kBlock = 8192;
+constexpr std::size_t kMismatchesKept = 1024;
+constexpr double kTinyScale = 1e-300;
+
+// Reads a view in blocks of double, in logical order.
+class BlockReader {
+ public:
+  explicit BlockReader(const tensor::View& view)
+      : view_(view), bytes_(kBlock * 8), values_(kBlock) {}
+
+  std::span<const double> read(std::uint64_t first, std::size_t count) {
+    tensor::gather(view_, first, count, bytes_.data());
+    tensor::decode_to_double(view_.tensor.desc.dtype, bytes_.data(), 0, count, values_.data());
+    return std::span<const double>(values_).first(count);
+  }
+
+ private:
+  const tensor::View& view_;
+  std::vector<std::byte> bytes_;
+  std::vector<double> values_;
+};
+
+struct Candidate {
+  double score = 0.0;
+  std::uint64_t position = 0;
+};
+
+// The best candidates seen, ties going to the earlier position.
+class Best {
+ public:
+  bool wants(double score) const { return list_.size() < kWorstSample || score > list_[0].score; }
+
+  void offer(double score, std::uint64_t position) {
+    if (list_.size() == kWorstSample) {
+      std::pop_heap(list_.begin(), list_.end(), better);
+      list_.pop_back();
+    }
+    list_.push_back({score, position});
+    std::push_heap(list_.begin(), list_.end(), better);
+  }
+
+  std::vector<std::uint64_t> positions() const {
+    std::vector<std::uint64_t> sorted;
+    for (const Candidate& candidate : list_) {
+      sorted.push_back(candidate.position);
+    }
+    std::sort(sorted.begin(), sorted.end());
+    return sorted;
+  }
+
+ private:
+  static bool better(const Candidate& one, const Candidate& other) {
+    return one.score > other.score || (one.score == other.score && one.position < other.position);
+  }
+  std::vector<Candidate> list_;
+};
+
+class Surveyor {
+ public:
+  explicit Surveyor(std::size_t row) : row_(row) {}
+
+  void take(std::uint64_t first, std::span<const double> golden, std::span<const double> target) {
+    for (std::size_t at = 0; at < golden.size(); at += row_) {
+      const std::size_t length = std::min(row_, golden.size() - at);
+      take_row(first + at, golden.subspan(at, length), target.subspan(at, length));
+    }
+  }
+
+  Survey finish(std::uint64_t count) {
+    survey_.count = count;
+    survey_.golden_norm = std::sqrt(golden2_);
+    survey_.error_norm = std::sqrt(error2_);
+    survey_.worst = best_.positions();
+    return std::move(survey_);
+  }
+
+ private:
+  void take_row(std::uint64_t first, std::span<const double> golden,
+                std::span<const double> target) {
+    double golden2 = 0.0;
+    double error2 = 0.0;
+    bool finite = true;
+    for (std::size_t i = 0; i < golden.size(); ++i) {
+      const double e = target[i] - golden[i];
+      golden2 += golden[i] * golden[i];
+      error2 += e * e;
+      finite = finite && std::isfinite(golden[i]) && std::isfinite(target[i]);
+    }
+    if (!finite) {
+      take_odd_row(first, golden, target);
+      return;
+    }
+    survey_.finite += golden.size();
+    golden2_ += golden2;
+    error2_ += error2;
+    if (error2 > 0.0) {
+      survey_.equal = false;
+      pick(first, golden, target, golden2 / static_cast<double>(golden.size()));
+    }
+  }
+
+  void pick(std::uint64_t first, std::span<const double> golden, std::span<const double> target,
+            double mean2) {
+    for (std::size_t i = 0; i < golden.size(); ++i) {
+      const double e = target[i] - golden[i];
+      const double score = e * e / (golden[i] * golden[i] + mean2 + kTinyScale);
+      if (score > 0.0 && best_.wants(score)) {
+        best_.offer(score, first + i);
+      }
+    }
+  }
+
+  void take_odd_row(std::uint64_t first, std::span<const double> golden,
+                    std::span<const double> target) {
+    std::vector<double> g(golden.begin(), golden.end());
+    std::vector<double> t(target.begin(), target.end());
+    double golden2 = 0.0;
+    for (std::size_t i = 0; i < g.size(); ++i) {
+      if (std::isfinite(g[i]) && std::isfinite(t[i])) {
+        ++survey_.finite;
+        golden2 += g[i] * g[i];
+        error2_ += (t[i] - g[i]) * (t[i] - g[i]);
+        survey_.equal = survey_.equal && g[i] == t[i];
+        continue;
+      }
+      note_classes(first + i, g[i], t[i]);
+      g[i] = 0.0;
+      t[i] = 0.0;
+    }
+    golden2_ += golden2;
+    pick(first, g, t, golden2 / static_cast<double>(g.size()));
+  }
+
+  void note_classes(std::uint64_t position, double golden, double target) {
+    if (replay::class_of(golden) == replay::class_of(target)) {
+      ++survey_.shared_nonfinite;
+      return;
+    }
+    survey_.equal = false;
+    ++survey_.class_mismatches;
+    if (survey_.mismatches.size() < kMismatchesKept) {
+      survey_.mismatches.push_back(position);
+    }
+  }
+
+  std::size_t row_;
+  Survey survey_;
+  Best best_;
+  double golden2_ = 0.0;
+  double error2_ = 0.0;
+};
+
+std::size_t row_length(const tensor::View& view) {
+  const std::uint64_t last = view.axes.empty() ? 1 : view.axes.back().extent;
+  return static_cast<std::size_t>(std::clamp<std::uint64_t>(last, 1, kBlock));
+}
+
+}  // namespace
+
+Result<Survey> survey(const tensor::View& golden, const tensor::View& target) {
+  for (const tensor::View* view : {&golden, &target}) {
+    const tensor::DTypeInfo& info = tensor::info(view->tensor.desc.dtype);
+    if (!info.decodable || info.kind == tensor::DTypeKind::complex) {
+      return Error{ErrorCode::unsupported_dtype,
+                   "expected numbers, found " + std::string(info.name)};
+    }
+  }
+  const std::uint64_t count = golden.count();
+  const std::size_t row = row_length(golden);
+  const std::size_t block = kBlock / row * row;
+  BlockReader golden_reader(golden);
+  BlockReader target_reader(target);
+  Surveyor surveyor(row);
+  for (std::uint64_t first = 0; first < count; first += block) {
+    const auto length = static_cast<std::size_t>(std::min<std::uint64_t>(block, count - first));
+    surveyor.take(first, golden_reader.read(first, length), target_reader.read(first, length));
+  }
+  return surveyor.finish(count);
+}
+
+std::vector<std::uint64_t> random_positions(std::uint64_t population, std::size_t count,
+                                            std::uint64_t seed) {
+  std::vector<std::uint64_t> positions;
+  positions.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    positions.push_back(replay::random_bits(seed, i) % population);
+  }
+  std::sort(positions.begin(), positions.end());
+  return positions;
+}
+
+std::vector<double> values_at(const tensor::View& view, std::span<const std::uint64_t> positions) {
+  std::array<std::byte, 16> bytes{};
+  std::vector<double> values;
+  values.reserve(positions.size());
+  for (const std::uint64_t position : positions) {
+    tensor::gather(view, position, 1, bytes.data());
+    values.push_back(tensor::decode_one(view.tensor.desc.dtype, bytes.data(), 0));
+  }
+  return values;
+}
+
+}  // namespace opdrift::verdict::judging
