@@ -19,10 +19,13 @@ constexpr const char* kFooter =
     "  opdrift convert Conv2D.conv1.2.7.1700000000004000 -o out/ --to txt --layout NCHW\n"
     "  opdrift convert npu_dump/ -o out/ --to npz --select 'layer1/.*'\n"
     "  opdrift convert npu_dump/ -o out/ --to stats\n"
+    "  opdrift convert weights/ -o out/ --layout FRACTAL_NZ --layout-plugin nd_to_nz.so\n"
     "  opdrift convert npu_dump/ --to stats --watch --delete-source\n"
     "\n--watch follows a dump while it is written: every finished file gets its statistics beside\n"
     "it (FILE.stats.json) or below --output. --delete-source removes a file once its record is\n"
     "safely on the disk. Ctrl-C ends; a run that was killed is taken up where it stopped.\n"
+    "\n--layout-plugin loads a conversion between two layouts of your own from a shared object (C\n"
+    "interface opdrift/tensor/layout_plugin.h); it goes before the built-in one.\n"
     "\nEvery written tensor is one line: file, type, max and min. Exit code 2 when a tensor could\n"
     "not be converted; the others are written all the same.\n";
 
@@ -47,7 +50,8 @@ std::string line_of(const pipeline::ExportedTensor& tensor) {
 }
 
 Result<pipeline::ExportOptions> export_options(const std::string& type, const std::string& layout,
-                                               const std::string& shape) {
+                                               const std::string& shape,
+                                               const std::vector<std::string>& plugins) {
   pipeline::ExportOptions options;
   const auto known_type = pipeline::export_type_by_name(type);
   if (!known_type) {
@@ -61,6 +65,13 @@ Result<pipeline::ExportOptions> export_options(const std::string& type, const st
       return Error{ErrorCode::invalid_argument,
                    "--layout '" + layout + "': expected a format such as NCHW, NHWC or ND"};
     }
+  }
+  if (!options.format && !(plugins.empty() && shape.empty())) {
+    return Error{ErrorCode::invalid_argument, "--shape and --layout-plugin go with --layout"};
+  }
+  for (const std::string& plugin : plugins) {
+    OPDRIFT_TRY(tensor::LayoutPlugin loaded, tensor::LayoutPlugin::load(plugin));
+    options.layout_plugins.push_back(std::move(loaded));
   }
   for (const std::string_view part :
        shape.empty() ? std::vector<std::string_view>{} : split(shape, ',')) {
@@ -83,6 +94,7 @@ int run_convert(std::span<const std::string> arguments) {
   std::string type = "npy";
   std::string layout;
   std::string shape;
+  std::vector<std::string> plugins;
   std::string output = ".";
   std::string only;
   std::size_t jobs = 0;
@@ -92,6 +104,9 @@ int run_convert(std::span<const std::string> arguments) {
   app.add_option("-t,--to", type, "npy, npz, bin, txt, pt, dump or stats")->capture_default_str();
   app.add_option("-l,--layout", layout, "bring every tensor into this format: NCHW, NHWC, ND ...");
   app.add_option("-s,--shape", shape, "with --layout: logical shape, instead of the original one");
+  app.add_option("--layout-plugin", plugins,
+                 "with --layout: shared object with a conversion of your own; may be repeated")
+      ->allow_extra_args(false);
   app.add_option("--select", only, "only operators whose name matches this expression");
   app.add_option("-j,--jobs", jobs, "threads; 0: one per processor")->capture_default_str();
   WatchRequest watch;
@@ -111,7 +126,7 @@ int run_convert(std::span<const std::string> arguments) {
   if (const auto code = parse_arguments(app, arguments)) {
     return *code;
   }
-  auto options = export_options(type, layout, shape);
+  auto options = export_options(type, layout, shape, plugins);
   if (!options) {
     return report_error(options.error());
   }

@@ -12,6 +12,7 @@
 #include "opdrift/compat/compare_scenarios.hpp"
 #include "opdrift/compat/exit_codes.hpp"
 #include "opdrift/compat/path_check.hpp"
+#include "opdrift/compat/python_plugins.hpp"
 #include "opdrift/compat/reference_log.hpp"
 #include "opdrift/io/dump_folder.hpp"
 #include "opdrift/pipeline/network/batch.hpp"
@@ -102,20 +103,7 @@ Status CompareCommand::check_plugins() const {
   if (request_.custom_folder.empty()) {
     return Unit{};
   }
-  for (const char* kind : {"algorithm", "format_convert"}) {
-    const auto files = io::list_files(request_.custom_folder + "/" + kind);
-    if (!files.has_value()) {
-      continue;
-    }
-    for (const std::string& name : *files) {
-      if (name.ends_with(".py") || name.ends_with(".pyc")) {
-        return Error{ErrorCode::invalid_argument,
-                     "expected no Python plug-ins, found one; write it as a native plug-in, a "
-                     "shared library as in examples/plugin",
-                     request_.custom_folder + "/" + kind + "/" + name};
-      }
-    }
-  }
+  OPDRIFT_CHECK_OK(refuse_python_plugins(request_.custom_folder));
   log_.warning(request_.custom_folder + " holds no plug-ins");
   return Unit{};
 }

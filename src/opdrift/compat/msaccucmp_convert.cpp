@@ -14,6 +14,7 @@
 #include "opdrift/compat/arguments.hpp"
 #include "opdrift/compat/exit_codes.hpp"
 #include "opdrift/compat/path_check.hpp"
+#include "opdrift/compat/python_plugins.hpp"
 #include "opdrift/compat/reference_log.hpp"
 #include "opdrift/io/dump_folder.hpp"
 
@@ -116,7 +117,8 @@ class ConvertCommand {
     }
     if (const auto scripts = arguments_.optional_text("custom_script_path")) {
       OPDRIFT_CHECK_OK(check_path(*scripts, PathKind::folder));
-      log_.warning("Python conversions are not run: " + *scripts);
+      OPDRIFT_CHECK_OK(refuse_python_plugins(*scripts));
+      log_.warning(*scripts + " holds no plug-ins");
     }
     return Unit{};
   }

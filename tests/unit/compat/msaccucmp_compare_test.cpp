@@ -11,6 +11,7 @@
 #include "msaccucmp_case.hpp"
 
 #include "opdrift/compat/compare_request.hpp"
+#include "opdrift/compat/msaccucmp_convert.hpp"
 #include "opdrift/io/ascend/mapping.hpp"
 
 namespace opdrift::compat {
@@ -87,6 +88,21 @@ TEST(Compare, PythonPluginsAreRefusedAndEmptyFoldersAreNot) {
   EXPECT_EQ(quiet(run_compare, args), 0);
   std::ofstream("plugins/algorithm/alg_Mine.py") << "def compare(x, y, args): pass\n";
   EXPECT_EQ(quiet(run_compare, args), 6);
+}
+
+TEST(Convert, PythonPluginsAreRefusedAndEmptyFoldersAreNot) {
+  const fs::path source = shared_folder() / "fixtures" / "ascend-dump" / "t29_select_tensor";
+  if (!fs::exists(source)) {
+    GTEST_SKIP() << "no folder " << source;
+  }
+  const WorkingCopy copy(source);
+  fs::create_directories("plugins/format_convert");
+  const Words args = {
+      "-d",     "in/Op.op_a.1.2.1614717262233160", "-o", "0", "-f", "NCHW", "-out", "out", "-c",
+      "plugins"};
+  EXPECT_EQ(quiet(run_convert, args), 0);
+  std::ofstream("plugins/format_convert/convert_NHWC_to_NCHW.py") << "def convert(a, b, c): pass\n";
+  EXPECT_EQ(quiet(run_convert, args), 6);
 }
 
 // The recorded run fails on data sets without Stride; they are read as stored here (Add/9).

@@ -144,9 +144,13 @@ class Exporter {
     if (!options_.format) {
       return tensor::stored_view(tensor);
     }
+    const tensor::LayoutPlugin* const plugin = tensor::find_layout_plugin(
+        options_.layout_plugins, tensor::effective_format(tensor.desc), *options_.format);
     OPDRIFT_TRY(tensor::ConvertedTensor converted,
-                tensor::convert_for_output(
-                    tensor, {.format = *options_.format, .target_shape = options_.shape}));
+                plugin != nullptr
+                    ? plugin->convert(tensor, options_.shape)
+                    : tensor::convert_for_output(
+                          tensor, {.format = *options_.format, .target_shape = options_.shape}));
     lines_[position].problem = converted.crop_problem;
     return std::move(converted.view);
   }

@@ -10,6 +10,7 @@
 #include "opdrift/base/result.hpp"
 #include "opdrift/pipeline/dump_index.hpp"
 #include "opdrift/tensor/format.hpp"
+#include "opdrift/tensor/layout_plugin.hpp"
 
 namespace opdrift::pipeline {
 
@@ -23,7 +24,8 @@ struct ExportOptions {
   ExportType type = ExportType::npy;
   std::optional<tensor::Format> format;  ///< bring every tensor into this format first
   tensor::Shape shape;                   ///< logical shape wanted; empty: the original shape
-  std::string only;                      ///< regular expression on operator names
+  std::vector<tensor::LayoutPlugin> layout_plugins;  ///< go before the built-in conversions
+  std::string only;                                  ///< regular expression on operator names
   std::size_t jobs = 0;
   const CancelFlag* cancel = nullptr;
   std::function<void(std::uint64_t, std::uint64_t, std::uint64_t)> progress;
