@@ -16,6 +16,7 @@ namespace {
 
 constexpr Command kCommands[] = {
     {"compare", "compare two dumps operator by operator", &run_compare},
+    {"judge", "apply another rule to a result, without the tensors", &run_judge},
     {"dump", "run an ONNX model and write every operator's tensors", &run_dump},
     {"info", "what a dump file or folder holds", &run_info},
     {"stats", "minimum, maximum, mean, NaN and Inf of every tensor", &run_stats},

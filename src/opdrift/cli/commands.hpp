@@ -17,6 +17,7 @@ struct Command {
 std::span<const Command> commands();
 
 int run_compare(std::span<const std::string> arguments);
+int run_judge(std::span<const std::string> arguments);
 int run_dump(std::span<const std::string> arguments);
 int run_convert(std::span<const std::string> arguments);
 int run_info(std::span<const std::string> arguments);

@@ -35,6 +35,7 @@ struct ManifestSkip {
 
 struct DumpManifest {
   std::string model_path;
+  std::uint64_t model_size_bytes = 0;
   std::string precision;
   std::string optimize;
   bool complete = true;       ///< false when the dump was interrupted

@@ -15,6 +15,8 @@
 #include "opdrift/pipeline/align_pair.hpp"
 #include "opdrift/pipeline/dump_index.hpp"
 #include "opdrift/pipeline/graph_compare.hpp"
+#include "opdrift/pipeline/judge/golden_model.hpp"
+#include "opdrift/pipeline/judge/judge_pairs.hpp"
 #include "opdrift/pipeline/msprobe/native_compare.hpp"
 #include "opdrift/pipeline/pairing.hpp"
 
@@ -34,6 +36,7 @@ struct Sources {
   const IndexedTensor* golden = nullptr;
   const IndexedTensor* target = nullptr;
   RunSide golden_side = RunSide::golden;
+  std::size_t pair = 0;  ///< position in the pairing
   std::optional<ErrorCode> failure;
 };
 
@@ -66,6 +69,7 @@ class Comparison {
     pair();
     measure_all();
     finish();
+    OPDRIFT_CHECK_OK(judge_pairs(golden_, target_, pairing_, row_of_pair_, options_, result_));
     return std::move(result_);
   }
 
@@ -89,8 +93,8 @@ class Comparison {
   }
 
   void pair() {
-    for (const IndexPair& pair : pairing_.pairs) {
-      add_pair(pair);
+    for (std::size_t i = 0; i < pairing_.pairs.size(); ++i) {
+      add_pair(i);
     }
     for (const AloneTensor& alone : pairing_.alone) {
       const bool golden = alone.side == RunSide::golden;
@@ -112,7 +116,8 @@ class Comparison {
            (!only_ || RE2::PartialMatch(target.name.operator_name, *only_));
   }
 
-  void add_pair(const IndexPair& pair) {
+  void add_pair(std::size_t position) {
+    const IndexPair& pair = pairing_.pairs[position];
     const IndexedTensor& golden = (pair.own_golden ? target_ : golden_).tensors[pair.golden];
     const IndexedTensor& target = target_.tensors[pair.target];
     const RunSide golden_side = pair.own_golden ? RunSide::target : RunSide::golden;
@@ -138,7 +143,7 @@ class Comparison {
     row.golden_path = golden.path;
     row.target_shape = target.desc.shape;
     row.golden_shape = golden.desc.shape;
-    sources_.push_back({&golden, &target, golden_side, std::nullopt});
+    sources_.push_back({&golden, &target, golden_side, position, std::nullopt});
     result_.tensors.push_back(std::move(row));
   }
 
@@ -260,7 +265,7 @@ class Comparison {
   void finish() {
     result_.interrupted = options_.cancel != nullptr && options_.cancel->cancelled();
     result_.bytes_read = bytes_.load();
-    std::vector<TensorResult> reached;
+    std::vector<std::size_t> reached;
     for (std::size_t row = 0; row < sources_.size(); ++row) {
       const LedgerState state = state_of(row);
       const std::string reason = state == LedgerState::skipped      ? "interrupted"
@@ -269,22 +274,34 @@ class Comparison {
       weigh(sources_[row].golden_side, *sources_[row].golden, state, reason);
       weigh(RunSide::target, *sources_[row].target, state, reason);
       if (state != LedgerState::skipped) {
-        reached.push_back(std::move(result_.tensors[row]));
+        reached.push_back(row);
       }
     }
-    result_.tensors = std::move(reached);
+    keep_in_order(std::move(reached));
     for (TensorState& known : states_in_order_) {
       note(known.side, *known.tensor, known.state, std::move(known.reason));
     }
     note_statistics();
-    std::stable_sort(
-        result_.tensors.begin(), result_.tensors.end(),
-        [](const TensorResult& a, const TensorResult& b) { return a.order < b.order; });
     if (sources_.empty()) {
       result_.notes.emplace_back(
           "no pair was found; check that both sides are dumps of the same network, or give the "
           "graph with --graph");
     }
+  }
+
+  /// The rows that were reached, in execution order.
+  void keep_in_order(std::vector<std::size_t> reached) {
+    std::stable_sort(reached.begin(), reached.end(), [&](std::size_t a, std::size_t b) {
+      return result_.tensors[a].order < result_.tensors[b].order;
+    });
+    row_of_pair_.assign(pairing_.pairs.size(), std::nullopt);
+    std::vector<TensorResult> rows;
+    rows.reserve(reached.size());
+    for (const std::size_t row : reached) {
+      row_of_pair_[sources_[row].pair] = rows.size();
+      rows.push_back(std::move(result_.tensors[row]));
+    }
+    result_.tensors = std::move(rows);
   }
 
   /// Weaker evidence is said once for the run, and in the reason of every row that fails.
@@ -313,7 +330,8 @@ class Comparison {
   Pairing pairing_;
   const CompareOptions& options_;
   std::unique_ptr<RE2> only_;
-  std::vector<Sources> sources_;  // one per row
+  std::vector<Sources> sources_;  // one per row, before rows were put in order
+  std::vector<std::optional<std::size_t>> row_of_pair_;  // in the finished result
   std::unordered_map<const IndexedTensor*, std::size_t> states_;
   std::vector<TensorState> states_in_order_;
   verdict::RunResult result_;
@@ -373,8 +391,9 @@ Result<verdict::RunResult> compare_pairs(DumpIndex golden, DumpIndex target, Pai
 Result<verdict::RunResult> compare_dumps(const std::string& target, const std::string& golden,
                                          const CompareOptions& options) {
   const auto started = std::chrono::steady_clock::now();
-  auto compared = options.graphs.empty() ? compare_without_graph(target, golden, options)
-                                         : compare_by_graph(target, golden, options);
+  const bool by_graph = std::any_of(options.graphs.begin(), options.graphs.end(), &looks_like_json);
+  auto compared = by_graph ? compare_by_graph(target, golden, options)
+                           : compare_without_graph(target, golden, options);
   if (compared) {
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - started;
     compared->elapsed_s = elapsed.count();

@@ -2,8 +2,14 @@
 
 #include <re2/re2.h>
 
+#include <algorithm>
+#include <iterator>
+#include <optional>
 #include <utility>
+#include <vector>
 
+#include "opdrift/pipeline/judge/golden_model.hpp"
+#include "opdrift/pipeline/judge/judge_network.hpp"
 #include "opdrift/pipeline/network/compare.hpp"
 
 namespace opdrift::pipeline {
@@ -28,8 +34,8 @@ bool is_failed_pair(const NetworkRow& row) {
 
 class Translation {
  public:
-  Translation(NetworkResult network, const CompareOptions& options)
-      : network_(std::move(network)), options_(options) {}
+  Translation(NetworkResult& network, const CompareOptions& options)
+      : network_(network), options_(options) {}
 
   Result<verdict::RunResult> run() {
     const RE2 only(options_.only, RE2::Quiet);
@@ -46,14 +52,26 @@ class Translation {
     result.notes = network_.warnings;
     result.interrupted = network_.interrupted;
     result.bytes_read = network_.bytes_read;
-    for (const NetworkRow& row : network_.rows) {
+    shown_.assign(network_.rows.size(), std::nullopt);
+    for (std::size_t i = 0; i < network_.rows.size(); ++i) {
+      const NetworkRow& row = network_.rows[i];
       if (!row.whole_operator && (row.measurement || is_failed_pair(row)) &&
           RE2::PartialMatch(row.operator_name, only)) {
+        shown_[i] = result.tensors.size();
         result.tensors.push_back(tensor_of(row));
       }
     }
     result.ledger = std::move(network_.ledger);
     return result;
+  }
+
+  /// The row of the result that shows a job's tensor, if any does.
+  std::vector<std::optional<std::size_t>> row_of_job() const {
+    std::vector<std::optional<std::size_t>> rows;
+    for (const RowJob& job : network_.jobs) {
+      rows.push_back(shown_[job.row]);
+    }
+    return rows;
   }
 
  private:
@@ -84,20 +102,24 @@ class Translation {
     return tensor;
   }
 
-  NetworkResult network_;
+  NetworkResult& network_;
   const CompareOptions& options_;
+  std::vector<std::optional<std::size_t>> shown_;  // by row of the network
 };
 
 Result<NetworkOptions> network_options(const std::string& target, const std::string& golden,
                                        const CompareOptions& options) {
-  if (options.graphs.size() > 2) {
-    return Error{ErrorCode::invalid_argument, "expected at most two --graph files, found " +
-                                                  std::to_string(options.graphs.size())};
+  std::vector<std::string> graphs;
+  std::copy_if(options.graphs.begin(), options.graphs.end(), std::back_inserter(graphs),
+               &looks_like_json);
+  if (graphs.size() > 2) {
+    return Error{ErrorCode::invalid_argument,
+                 "expected at most two graph json files, found " + std::to_string(graphs.size())};
   }
   NetworkOptions network;
   network.target_path = target;
   network.golden_path = golden;
-  network.graph_json = options.graphs.front();
+  network.graph_json = graphs.front();
   network.max_elements = options.max_elements;
   network.jobs = options.jobs;
   network.cancel = options.cancel;
@@ -109,10 +131,10 @@ Result<NetworkOptions> network_options(const std::string& target, const std::str
       options.progress(done, total, 0);
     };
   }
-  if (options.graphs.size() == 2) {
+  if (graphs.size() == 2) {
     OPDRIFT_TRY(const io::DumpFolder folder, io::scan_folder(golden));
     const bool device = folder.kind == io::FolderKind::offline;
-    (device ? network.close_fusion_json : network.quantised_json) = options.graphs[1];
+    (device ? network.close_fusion_json : network.quantised_json) = graphs[1];
   }
   return network;
 }
@@ -122,8 +144,13 @@ Result<NetworkOptions> network_options(const std::string& target, const std::str
 Result<verdict::RunResult> compare_by_graph(const std::string& target, const std::string& golden,
                                             const CompareOptions& options) {
   OPDRIFT_TRY(const NetworkOptions network, network_options(target, golden, options));
-  OPDRIFT_TRY(NetworkResult result, compare_network(network));
-  return Translation(std::move(result), options).run();
+  OPDRIFT_TRY(const NetworkInputs inputs, open_network(network));
+  OPDRIFT_TRY(NetworkResult compared, compare_network(inputs, network));
+  Translation translation(compared, options);
+  OPDRIFT_TRY(verdict::RunResult result, translation.run());
+  OPDRIFT_CHECK_OK(
+      judge_network(inputs, network, compared, translation.row_of_job(), options, result));
+  return result;
 }
 
 }  // namespace opdrift::pipeline

@@ -8,7 +8,8 @@
 
 namespace opdrift::pipeline {
 
-/// Compares two folders through the graph json of the target's model (options.graphs).
+/// Compares two folders through the graph json of the target's model (options.graphs; an ONNX model
+/// among them is what the result is judged by).
 ///
 /// With one graph a device dump is compared with framework arrays. A second graph is that of the
 /// same model built with fusion off when the golden is a device dump too, else that of the

@@ -197,6 +197,7 @@ Result<NetworkResult> compare_network(const NetworkInputs& inputs, const Network
   result.algorithms = options.algorithms;
   result.ledger = network_ledger(plan, inputs);
   result.rows = std::move(plan.rows);
+  result.jobs = std::move(plan.jobs);
   result.failures = std::move(plan.failures);
   result.warnings = inputs.warnings;
   std::move(plan.warnings.begin(), plan.warnings.end(), std::back_inserter(result.warnings));

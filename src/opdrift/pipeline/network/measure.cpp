@@ -8,6 +8,7 @@
 #include "opdrift/metrics/measure.hpp"
 #include "opdrift/pipeline/network/algorithm_values.hpp"
 #include "opdrift/pipeline/network/align.hpp"
+#include "opdrift/pipeline/network/open_row.hpp"
 
 namespace opdrift::pipeline {
 
@@ -48,21 +49,6 @@ Error in_side(const std::string& side, const Error& error) {
   return named;
 }
 
-const FileTensor* find_tensor(const OpenedDump& opened, TensorRole role, std::uint32_t index) {
-  const std::vector<const FileTensor*> tensors = opened.dump.of(role);
-  return index < tensors.size() ? tensors[index] : nullptr;
-}
-
-/// An Ascend tensor holds what its shape asks for; missing bytes show up as fewer elements.
-Result<tensor::Tensor> load(const OpenedDump& opened, const FileTensor& file_tensor) {
-  if (file_tensor.problem) {
-    Error error = *file_tensor.problem;
-    error.path = error.path.empty() ? opened.dump.path : error.path;
-    return error;
-  }
-  return io::load_tensor(file_tensor);
-}
-
 class Measurer {
  public:
   Measurer(NetworkPlan& plan, const NetworkInputs& inputs, const NetworkOptions& options)
@@ -84,7 +70,6 @@ class Measurer {
   void fill(const Ready& ready, const metrics::Measurement& measurement);
   std::optional<bool> overflow_of(const Ready& ready,
                                   const metrics::Measurement& measurement) const;
-  AlignRequest request_of(const RowJob& job) const;
   void count_done(std::size_t jobs);
 
   NetworkPlan& plan_;
@@ -164,7 +149,7 @@ void Measurer::run_unit(const GoldenUnit& unit, std::size_t threads) {
     count_done(unit.jobs.size());
     return;
   }
-  const auto golden = load(**opened, *golden_tensor);
+  const auto golden = load_tensor(**opened, *golden_tensor);
   if (!golden.has_value()) {
     fail(unit.jobs, in_side("golden cannot be read", golden.error()), RowState::unreadable);
     count_done(unit.jobs.size());
@@ -183,21 +168,6 @@ void Measurer::run_unit(const GoldenUnit& unit, std::size_t threads) {
   count_done(unit.jobs.size());
 }
 
-AlignRequest Measurer::request_of(const RowJob& job) const {
-  AlignRequest request;
-  request.reference = options_.reference;
-  request.golden_format = job.golden_format;
-  request.golden_shape = job.golden_shape;
-  if (!inputs_.by_graph) {
-    request.kind = AlignKind::device;
-  } else if (inputs_.target->kind() != io::FolderKind::offline) {
-    request.kind = AlignKind::same_shape;
-  } else if (inputs_.golden->kind() == io::FolderKind::offline) {
-    request.kind = AlignKind::unfused;
-  }
-  return request;
-}
-
 std::optional<Ready> Measurer::prepare(std::size_t job_index, const tensor::Tensor& golden) {
   const RowJob& job = plan_.jobs[job_index];
   NetworkRow& row = plan_.rows[job.row];
@@ -213,12 +183,12 @@ std::optional<Ready> Measurer::prepare(std::size_t job_index, const tensor::Tens
          RowState::unreadable);
     return std::nullopt;
   }
-  const auto target = load(**opened, *file_tensor);
+  const auto target = load_tensor(**opened, *file_tensor);
   if (!target.has_value()) {
     fail({job_index}, in_side("target cannot be read", target.error()), RowState::unreadable);
     return std::nullopt;
   }
-  Result<Aligned> aligned = align_rows(*target, golden, request_of(job));
+  Result<Aligned> aligned = align_rows(*target, golden, align_request(inputs_, options_, job));
   if (!aligned.has_value()) {
     fail({job_index}, aligned.error(), RowState::misfit);
     return std::nullopt;

@@ -13,17 +13,6 @@
 
 namespace opdrift::pipeline {
 
-/// Where the two tensors of a row are.
-struct RowJob {
-  std::size_t row = 0;
-  std::size_t target_entry = 0;
-  std::size_t golden_entry = 0;
-  std::uint32_t golden_tensor = 0;
-  bool golden_output = true;
-  std::string golden_format;   ///< as the graph says, "" unknown
-  tensor::Shape golden_shape;  ///< as the graph says, may be empty
-};
-
 /// A row that takes its numbers from another: the input of a sliced operator from its producer.
 struct RowCopy {
   std::size_t row = 0;

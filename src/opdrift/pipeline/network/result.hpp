@@ -66,6 +66,17 @@ struct NetworkRow {
   std::string label() const;
 };
 
+/// Where the two tensors of a row are.
+struct RowJob {
+  std::size_t row = 0;
+  std::size_t target_entry = 0;
+  std::size_t golden_entry = 0;
+  std::uint32_t golden_tensor = 0;
+  bool golden_output = true;
+  std::string golden_format;   ///< as the graph says, "" unknown
+  tensor::Shape golden_shape;  ///< as the graph says, may be empty
+};
+
 /// What kept an operator's target dump from being read; in row order.
 struct OperatorFailure {
   std::string operator_name;
@@ -83,6 +94,7 @@ struct NetworkResult {
   bool by_graph = false;  ///< a graph json told which operators belong together
   std::vector<std::string> algorithms;
   std::vector<NetworkRow> rows;  ///< by index, then by member of the group
+  std::vector<RowJob> jobs;      ///< where the tensors of rows are, by row
   std::vector<OperatorFailure> failures;
   std::vector<verdict::LedgerEntry> ledger;
   std::vector<std::string> warnings;

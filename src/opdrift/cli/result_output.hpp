@@ -1,0 +1,40 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "opdrift/base/result.hpp"
+#include "opdrift/verdict/result.hpp"
+
+namespace opdrift::cli {
+
+/// What ends in exit code 1 (or 2, for what could not be read).
+struct FailOn {
+  bool differ = false;
+  bool unmatched_golden = false;
+  bool unmatched_target = false;
+  bool unreadable = false;
+};
+
+/// Options of every command that shows a comparison.
+struct ResultOptions {
+  std::string output;  ///< folder; "" writes nothing
+  std::string formats = "csv,json";
+  std::string fail_on = "differ,unreadable";
+  std::size_t rows = 12;
+  bool quiet = false;
+};
+
+void add_result_options(CLI::App& app, ResultOptions& options);
+
+/// Reads --fail-on and checks --format. Fails with invalid_argument.
+Result<FailOn> check_result_options(const ResultOptions& options);
+
+/// Writes the chosen result files, prints the table and names the files. Returns the exit code:
+/// 0 agree, 1 differ, 2 nothing compared, unreadable, interrupted or not written.
+int show_result(const verdict::RunResult& result, const ResultOptions& options,
+                const FailOn& fail_on);
+
+}  // namespace opdrift::cli

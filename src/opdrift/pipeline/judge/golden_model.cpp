@@ -1,0 +1,75 @@
+#include "opdrift/pipeline/judge/golden_model.hpp"
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+#include "opdrift/io/dump_manifest.hpp"
+
+namespace opdrift::pipeline {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Where a model named by a manifest may be, most likely first.
+std::array<fs::path, 2> places_of(const std::string& model_path, const fs::path& dump) {
+  const fs::path named(model_path);
+  return {named, dump / named.filename()};
+}
+
+}  // namespace
+
+Result<GoldenModel> golden_model(const std::string& given, const std::string& golden_dump) {
+  GoldenModel found;
+  if (!given.empty()) {
+    OPDRIFT_TRY(found.model, io::onnx::open_model(given));
+    return found;
+  }
+  const fs::path manifest_path = fs::path(golden_dump) / io::kManifestFileName;
+  std::error_code problem;
+  if (!fs::exists(manifest_path, problem)) {
+    return found;
+  }
+  const auto manifest = io::read_dump_manifest(manifest_path.string());
+  if (!manifest || manifest->model_path.empty()) {
+    return found;
+  }
+  for (const fs::path& place : places_of(manifest->model_path, golden_dump)) {
+    const auto size = fs::file_size(place, problem);
+    if (problem) {
+      continue;
+    }
+    if (size != manifest->model_size_bytes) {
+      found.note = "the model '" + place.string() + "' has changed since the golden was dumped; ";
+      break;
+    }
+    auto model = io::onnx::open_model(place.string());
+    if (model) {
+      found.model = std::move(*model);
+      found.note.clear();
+      return found;
+    }
+    found.note = model.error().to_string() + "; ";
+  }
+  if (found.note.empty()) {
+    found.note = "the model '" + manifest->model_path + "' of the golden is not there; ";
+  }
+  found.note += "give it with --graph to have operators judged by their own error";
+  return found;
+}
+
+bool looks_like_json(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::array<char, 64> start{};
+  file.read(start.data(), start.size());
+  std::string_view text(start.data(), static_cast<std::size_t>(file.gcount()));
+  if (text.substr(0, 3) == "\xEF\xBB\xBF") {
+    text.remove_prefix(3);
+  }
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && (text[first] == '{' || text[first] == '[');
+}
+
+}  // namespace opdrift::pipeline

@@ -1,0 +1,162 @@
+#include "opdrift/pipeline/judge/judge_pairs.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "opdrift/pipeline/judge/judge_run.hpp"
+
+namespace opdrift::pipeline {
+
+namespace {
+
+using verdict::Outcome;
+using verdict::RunVerdict;
+
+/// Order of outcomes, worst last.
+int badness(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::pass: return 0;
+    case Outcome::inconclusive: return 1;
+    case Outcome::fail: return 2;
+  }
+  return 2;
+}
+
+/// Findings of one kind are said once, by the step that shows them most.
+void merge_findings(std::vector<verdict::Finding>& all, std::vector<verdict::Finding> more) {
+  for (verdict::Finding& finding : more) {
+    const auto same = std::find_if(all.begin(), all.end(), [&](const verdict::Finding& known) {
+      return known.kind == finding.kind;
+    });
+    if (same == all.end()) {
+      all.push_back(std::move(finding));
+    } else if (finding.operators > same->operators) {
+      *same = std::move(finding);
+    }
+  }
+}
+
+void merge(std::optional<RunVerdict>& run, RunVerdict step, const std::string& name) {
+  if (!name.empty()) {
+    step.sentence = name + ": " + step.sentence;
+  }
+  if (!run) {
+    run = std::move(step);
+    return;
+  }
+  merge_findings(run->findings, std::move(step.findings));
+  if (badness(step.outcome) > badness(run->outcome)) {
+    run->outcome = step.outcome;
+    run->sentence = std::move(step.sentence);
+    run->first_divergence = std::move(step.first_divergence);
+  }
+}
+
+class PairJudge {
+ public:
+  PairJudge(const DumpIndex& golden, const DumpIndex& target, const Pairing& pairing,
+            const std::vector<std::optional<std::size_t>>& row_of_pair,
+            const CompareOptions& options)
+      : golden_(golden),
+        target_(target),
+        pairing_(pairing),
+        row_of_pair_(row_of_pair),
+        options_(options) {}
+
+  Status run(const OnnxProblem& problem, verdict::RunResult& result) {
+    const ValueNames names(problem);
+    std::optional<RunVerdict> verdict;
+    for (const std::string& step : steps()) {
+      PairValues values(
+          problem, [this](std::size_t pair) { return open_pair(pair); },
+          [this](std::size_t tensor) { return open_golden(tensor); });
+      if (place(step, names, values) == 0) {
+        continue;
+      }
+      result.verdict.reset();
+      OPDRIFT_CHECK_OK(judge_run(problem, values, judge_run_options(options_), result));
+      merge(verdict, std::move(*result.verdict), step);
+    }
+    result.verdict = std::move(verdict);
+    return Unit{};
+  }
+
+ private:
+  /// False for tensors of which only statistics were kept, and for pairs within the target.
+  bool has_tensors(const IndexPair& pair) const {
+    return !pair.own_golden && !golden_.tensors[pair.golden].summary &&
+           !target_.tensors[pair.target].summary;
+  }
+
+  std::set<std::string> steps() const {
+    std::set<std::string> steps;
+    for (const IndexPair& pair : pairing_.pairs) {
+      if (has_tensors(pair)) {
+        steps.insert(golden_.tensors[pair.golden].name.step);
+      }
+    }
+    return steps;
+  }
+
+  /// Tells `values` where the values of one step are. Returns how many pairs have one.
+  std::size_t place(const std::string& step, const ValueNames& names, PairValues& values) const {
+    std::size_t placed = 0;
+    for (std::size_t p = 0; p < pairing_.pairs.size(); ++p) {
+      const IndexPair& pair = pairing_.pairs[p];
+      if (!has_tensors(pair) || golden_.tensors[pair.golden].name.step != step) {
+        continue;
+      }
+      if (const auto value = names.find(golden_.tensors[pair.golden].name)) {
+        values.set_pair(*value, p, row_of_pair_[p]);
+        ++placed;
+      }
+    }
+    for (const AloneTensor& alone : pairing_.alone) {
+      if (alone.side != verdict::RunSide::golden ||
+          golden_.tensors[alone.position].name.step != step) {
+        continue;
+      }
+      if (const auto value = names.find(golden_.tensors[alone.position].name)) {
+        values.set_golden(*value, alone.position);
+      }
+    }
+    return placed;
+  }
+
+  Result<AlignedPair> open_pair(std::size_t pair) const {
+    OPDRIFT_TRY(const tensor::Tensor golden, load(golden_.tensors[pairing_.pairs[pair].golden]));
+    OPDRIFT_TRY(const tensor::Tensor target, load(target_.tensors[pairing_.pairs[pair].target]));
+    return align_pair(golden, target);
+  }
+
+  Result<tensor::View> open_golden(std::size_t position) const {
+    OPDRIFT_TRY(const tensor::Tensor golden, load(golden_.tensors[position]));
+    return tensor::stored_view(golden);
+  }
+
+  const DumpIndex& golden_;
+  const DumpIndex& target_;
+  const Pairing& pairing_;
+  const std::vector<std::optional<std::size_t>>& row_of_pair_;
+  const CompareOptions& options_;
+};
+
+}  // namespace
+
+Status judge_pairs(const DumpIndex& golden, const DumpIndex& target, const Pairing& pairing,
+                   const std::vector<std::optional<std::size_t>>& row_of_pair,
+                   const CompareOptions& options, verdict::RunResult& result) {
+  if (options.decided_by == DecidedBy::gates || result.tensors.empty() || result.interrupted) {
+    return Unit{};
+  }
+  OPDRIFT_TRY(const std::optional<OnnxProblem> problem, problem_of(options, golden.path, result));
+  if (!problem) {
+    return Unit{};
+  }
+  OPDRIFT_CHECK_OK(PairJudge(golden, target, pairing, row_of_pair, options).run(*problem, result));
+  return conclude(options, result);
+}
+
+}  // namespace opdrift::pipeline

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "opdrift/base/result.hpp"
+#include "opdrift/match/name_match.hpp"
+#include "opdrift/pipeline/align_pair.hpp"
+#include "opdrift/pipeline/judge/onnx_problem.hpp"
+#include "opdrift/verdict/problem.hpp"
+
+namespace opdrift::pipeline {
+
+/// Brings the two sides of a pair in, mapped and in one logical order.
+using OpenPair = std::function<Result<AlignedPair>(std::size_t pair)>;
+
+/// Values of a network whose sides were paired by a comparison. Golden tensors without a partner
+/// are brought in alone.
+class PairValues : public verdict::ValueSource {
+ public:
+  using OpenGolden = std::function<Result<tensor::View>(std::size_t golden)>;
+
+  PairValues(const OnnxProblem& problem, OpenPair open_pair, OpenGolden open_golden);
+
+  /// The pair that holds a value, and the row of the result it has, if any. The first one counts.
+  void set_pair(verdict::ValueId value, std::size_t pair, std::optional<std::size_t> row);
+  /// A golden tensor without a partner.
+  void set_golden(verdict::ValueId value, std::size_t golden);
+
+  /// The row of the result that holds a value.
+  std::optional<std::size_t> row_of(verdict::ValueId value) const;
+
+  bool has(verdict::RunSide side, verdict::ValueId value) const override;
+  Result<tensor::View> view(verdict::RunSide side, verdict::ValueId value) const override;
+
+ private:
+  const OnnxProblem& problem_;
+  OpenPair open_pair_;
+  OpenGolden open_golden_;
+  std::vector<std::optional<std::size_t>> pairs_;
+  std::vector<std::optional<std::size_t>> rows_;
+  std::vector<std::optional<std::size_t>> goldens_;
+};
+
+/// The value that a tensor of the golden side is: by value name, else by operator name and output
+/// number, else by the same with the name normalised (unique names only).
+class ValueNames {
+ public:
+  explicit ValueNames(const OnnxProblem& problem);
+  std::optional<verdict::ValueId> find(const match::NamedTensor& name) const;
+
+ private:
+  const OnnxProblem& problem_;
+  std::unordered_map<std::string, verdict::ValueId> by_operator_;
+  std::unordered_map<std::string, std::optional<verdict::ValueId>> by_normalised_;
+};
+
+}  // namespace opdrift::pipeline
