@@ -8,13 +8,26 @@ namespace opdrift::report {
 
 namespace {
 
-constexpr std::string_view kHeader =
+constexpr std::string_view kHeaderBefore =
     "order,step,operator,type,golden_operator,role,index,tensor,status,reason,rule,golden_dtype,"
-    "target_dtype,golden_shape,target_shape,count,cosine,one_minus_cosine,relative_l2,sqnr_db,"
-    "max_abs,max_abs_index,max_abs_golden,max_abs_target,max_scaled,max_relative,rmse,bias,"
-    "equal_share,within_1e-3,within_5e-3,max_ulp,class_mismatches,label,tier,q_own,z,q_cum,"
-    "explanation,golden_file,"
-    "target_file\n";
+    "target_dtype,golden_shape,target_shape";
+constexpr std::string_view kHeaderUsual =
+    ",count,cosine,one_minus_cosine,relative_l2,sqnr_db,max_abs,max_abs_index,max_abs_golden,"
+    "max_abs_target,max_scaled,max_relative,rmse,bias,equal_share,within_1e-3,within_5e-3,max_ulp,"
+    "class_mismatches";
+constexpr std::string_view kHeaderBehind =
+    ",label,tier,q_own,z,q_cum,explanation,golden_file,target_file\n";
+
+constexpr int kUsualCells = 18;
+
+std::string header_of(const verdict::RunResult& result) {
+  std::string header(kHeaderBefore);
+  header += result.usual_metrics ? kHeaderUsual : "";
+  for (const std::string& name : result.metric_names) {
+    header += "," + csv_text(name);
+  }
+  return header + std::string(kHeaderBehind);
+}
 
 /// Shortest text that reads back as the same double.
 std::string number(double value) {
@@ -77,8 +90,21 @@ const char* status_of(const verdict::TensorResult& tensor) {
   return tensor.passed ? "passed" : "failed";
 }
 
-std::string line_of(const verdict::TensorResult& tensor) {
-  constexpr int kMeasurementCells = 18;
+/// The usual metrics and those asked for; empty cells where there is nothing.
+void add_metrics(Line& line, const verdict::TensorResult& tensor,
+                 const verdict::RunResult& result) {
+  if (result.usual_metrics && tensor.measurement) {
+    add_measurement(line, *tensor.measurement);
+  }
+  for (int i = 0; i < kUsualCells && result.usual_metrics && !tensor.measurement; ++i) {
+    line.text("");
+  }
+  for (std::size_t i = 0; i < result.metric_names.size(); ++i) {
+    line.text(i < tensor.metric_values.size() ? tensor.metric_values[i].text : "");
+  }
+}
+
+std::string line_of(const verdict::TensorResult& tensor, const verdict::RunResult& result) {
   Line line;
   line.count(tensor.order).text(tensor.step).text(tensor.operator_name).text(tensor.operator_type);
   line.text(tensor.golden_operator).text(tensor.role).count(tensor.index);
@@ -91,13 +117,7 @@ std::string line_of(const verdict::TensorResult& tensor) {
   }
   line.text(tensor::to_string(tensor.golden_shape, "x"));
   line.text(tensor::to_string(tensor.target_shape, "x"));
-  if (tensor.measurement) {
-    add_measurement(line, *tensor.measurement);
-  } else {
-    for (int i = 0; i < kMeasurementCells; ++i) {
-      line.text("");
-    }
-  }
+  add_metrics(line, tensor, result);
   add_judgement(line, tensor);
   return line.text(tensor.golden_path).text(tensor.target_path).finish();
 }
@@ -105,9 +125,9 @@ std::string line_of(const verdict::TensorResult& tensor) {
 }  // namespace
 
 std::string render_csv(const verdict::RunResult& result) {
-  std::string text(kHeader);
+  std::string text = header_of(result);
   for (const verdict::TensorResult& tensor : result.tensors) {
-    text += line_of(tensor);
+    text += line_of(tensor, result);
   }
   return text;
 }

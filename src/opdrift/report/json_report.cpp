@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include <nlohmann/json.hpp>
@@ -182,7 +183,19 @@ Json verdict_of(const verdict::RunVerdict& verdict) {
           {"first_divergence", verdict.first_divergence}};
 }
 
-Json tensor_of(const verdict::TensorResult& tensor) {
+Json metrics_of(const verdict::TensorResult& tensor, const std::vector<std::string>& names) {
+  Json json = Json::object();
+  for (std::size_t i = 0; i < std::min(names.size(), tensor.metric_values.size()); ++i) {
+    const verdict::MetricValue& value = tensor.metric_values[i];
+    json[names[i]] = {{"value", number(value.value)}, {"text", value.text}};
+    if (!value.note.empty()) {
+      json[names[i]]["note"] = value.note;
+    }
+  }
+  return json;
+}
+
+Json tensor_of(const verdict::TensorResult& tensor, const std::vector<std::string>& metric_names) {
   Json json = {{"operator", tensor.operator_name},
                {"type", tensor.operator_type},
                {"golden_operator", tensor.golden_operator},
@@ -200,6 +213,9 @@ Json tensor_of(const verdict::TensorResult& tensor) {
                {"passed", tensor.passed},
                {"reason", tensor.reason}};
   json["measurement"] = tensor.measurement ? measurement_of(*tensor.measurement) : Json(nullptr);
+  if (!tensor.metric_values.empty()) {
+    json["metrics"] = metrics_of(tensor, metric_names);
+  }
   if (tensor.judgement) {
     json["judgement"] = judgement_of(*tensor.judgement);
     json["explanations"] = explanations_of(tensor.explanations);
@@ -242,7 +258,7 @@ Json summary_of(const verdict::RunResult& result) {
 std::string render_json(const verdict::RunResult& result) {
   Json tensors = Json::array();
   for (const verdict::TensorResult& tensor : result.tensors) {
-    tensors.push_back(tensor_of(tensor));
+    tensors.push_back(tensor_of(tensor, result.metric_names));
   }
   const Json json = {
       {"schema", "opdrift-result/1"},
@@ -251,6 +267,7 @@ std::string render_json(const verdict::RunResult& result) {
       {"rule", result.rule},
       {"verdict", result.verdict ? verdict_of(*result.verdict) : Json(nullptr)},
       {"summary", summary_of(result)},
+      {"metrics", {{"names", result.metric_names}, {"usual", result.usual_metrics}}},
       {"notes", result.notes},
       {"totals",
        {{"golden", totals_of(result.totals(verdict::RunSide::golden))},

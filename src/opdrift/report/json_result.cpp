@@ -271,7 +271,21 @@ std::vector<verdict::Explanation> explanations_of(const Node& node) {
   return explanations;
 }
 
-verdict::TensorResult tensor_of(const Node& node) {
+std::vector<verdict::MetricValue> metrics_of(const Node& node,
+                                             const std::vector<std::string>& names) {
+  std::vector<verdict::MetricValue> values;
+  for (const std::string& name : names) {
+    verdict::MetricValue& value = values.emplace_back();
+    if (const auto metric = node.child(name)) {
+      metric->read("value", value.value);
+      metric->read("text", value.text);
+      metric->read("note", value.note);
+    }
+  }
+  return values;
+}
+
+verdict::TensorResult tensor_of(const Node& node, const std::vector<std::string>& metric_names) {
   verdict::TensorResult tensor;
   node.read("operator", tensor.operator_name);
   node.read("type", tensor.operator_type);
@@ -291,6 +305,9 @@ verdict::TensorResult tensor_of(const Node& node) {
   node.read("reason", tensor.reason);
   if (const auto measurement = node.child("measurement")) {
     tensor.measurement = measurement_of(*measurement);
+  }
+  if (const auto metrics = node.child("metrics")) {
+    tensor.metric_values = metrics_of(*metrics, metric_names);
   }
   if (const auto judgement = node.child("judgement")) {
     tensor.judgement = judgement_of(*judgement);
@@ -347,6 +364,10 @@ void read_head(const Node& root, verdict::RunResult& result) {
     summary->read("bytes_read", result.bytes_read);
     summary->read("elapsed_s", result.elapsed_s);
   }
+  if (const auto metrics = root.child("metrics")) {
+    metrics->read("names", result.metric_names);
+    metrics->read("usual", result.usual_metrics);
+  }
   root.read("rule", result.rule);
   root.read("notes", result.notes);
 }
@@ -372,7 +393,7 @@ Result<verdict::RunResult> parse_json(std::string_view text, const std::string& 
   verdict::RunResult result;
   read_head(root, result);
   for (const Node& item : root.list("tensors")) {
-    result.tensors.push_back(tensor_of(item));
+    result.tensors.push_back(tensor_of(item, result.metric_names));
   }
   for (const Node& item : root.list("ledger")) {
     result.ledger.push_back(ledger_entry_of(item));

@@ -38,6 +38,13 @@ struct LedgerEntry {
   std::string reason;  ///< "" where the state says it all
 };
 
+/// A metric that was asked for by name, or one of a plug-in.
+struct MetricValue {
+  double value = metrics::kNan;
+  std::string text;  ///< as printed; "" when there was nothing to compute it from
+  std::string note;  ///< what a reader should know beside it, "" for nothing
+};
+
 /// One pair of tensors and what was found.
 struct TensorResult {
   std::string operator_name;  ///< as the target names it
@@ -57,6 +64,7 @@ struct TensorResult {
   /// Not the tensors but their recorded statistics were compared (judgement tier `statistics`):
   /// `measurement` then holds estimates, NaN where there is none, and no place of any element.
   bool statistics_only = false;
+  std::vector<MetricValue> metric_values;  ///< parallel to RunResult::metric_names, or empty
   bool passed = false;
   std::string reason;  ///< why it failed, or could not be compared; "" when it passed
   std::optional<Judgement> judgement;     ///< absent where only limits were asked
@@ -86,7 +94,9 @@ struct RunResult {
   std::string golden_path;
   std::string target_kind;  ///< "Ascend dump", "opdrift dump", "npy folder" ...
   std::string golden_kind;
-  std::vector<TensorResult> tensors;  ///< execution order
+  std::vector<std::string> metric_names;  ///< asked for by name, then those of plug-ins
+  bool usual_metrics = true;              ///< tables show the usual metrics beside these
+  std::vector<TensorResult> tensors;      ///< execution order
   std::vector<LedgerEntry> ledger;
   std::vector<std::string> notes;     ///< remarks about the run as a whole
   std::string rule;                   ///< what decided, in words

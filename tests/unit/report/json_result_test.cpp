@@ -68,6 +68,9 @@ verdict::RunResult sample() {
   tensor.place->axes = {{4, {{1, 1, 0.75}, {2, 1, 0.25}}, {16, 16, 0.5}}};
   tensor.place->first_bad = 3;
   tensor.place->first_bad_index = {0, 3};
+  result.metric_names = {"Mine", "Ours"};
+  result.usual_metrics = false;
+  tensor.metric_values = {{0.5, "0.500000", ""}, {metrics::kNan, "NaN", "no element is finite"}};
   result.tensors = {tensor, {}};
   result.ledger = {
       {verdict::RunSide::target, "a.npy", "x", verdict::LedgerState::unreadable, "truncated"}};

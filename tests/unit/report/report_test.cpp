@@ -82,6 +82,56 @@ TEST(JsonReport, KeepsWhatJsonHasNoNumberFor) {
   EXPECT_EQ(json["totals"]["target"]["unreadable"], 1);
 }
 
+/// Two metrics by name in place of the usual ones; the last row has no values.
+verdict::RunResult sample_with_metrics() {
+  verdict::RunResult result = sample();
+  result.metric_names = {"RelativeL2", "Mine"};
+  result.usual_metrics = false;
+  result.tensors[0].metric_values = {{0.25, "0.25", ""}, {1.5, "=1.5", "odd"}};
+  result.tensors[1].metric_values = {{0.0, "0", ""}, {metrics::kNan, "", ""}};
+  return result;
+}
+
+TEST(CsvReport, ChosenMetricsTakeThePlaceOfTheUsualOnes) {
+  const std::string text = render_csv(sample_with_metrics());
+  const auto lines = split(text, '\n');
+  EXPECT_NE(lines[0].find(",target_shape,RelativeL2,Mine,label,"), std::string::npos) << lines[0];
+  EXPECT_NE(lines[1].find(",0.25,'=1.5,"), std::string::npos) << lines[1];
+  const auto commas = [](std::string_view line) {
+    return std::count(line.begin(), line.end(), ',');
+  };
+  EXPECT_EQ(commas(lines[3]), commas(lines[0]));
+}
+
+TEST(CsvReport, PluginsStandBesideTheUsualMetrics) {
+  verdict::RunResult result = sample_with_metrics();
+  result.usual_metrics = true;
+  const std::string text = render_csv(result);
+  EXPECT_NE(text.find(",class_mismatches,RelativeL2,Mine,label,"), std::string::npos);
+}
+
+TEST(JsonReport, ChosenMetricsCarryValueTextAndNote) {
+  const auto json = nlohmann::json::parse(render_json(sample_with_metrics()));
+  EXPECT_EQ(json["metrics"]["names"], (std::vector<std::string>{"RelativeL2", "Mine"}));
+  EXPECT_EQ(json["metrics"]["usual"], false);
+  const auto& mine = json["tensors"][0]["metrics"]["Mine"];
+  EXPECT_EQ(mine["value"], 1.5);
+  EXPECT_EQ(mine["text"], "=1.5");
+  EXPECT_EQ(mine["note"], "odd");
+  EXPECT_EQ(json["tensors"][1]["metrics"]["Mine"]["value"], "nan");
+}
+
+TEST(Terminal, ChosenMetricsAreColumnsAndWhatDoesNotFitIsSaid) {
+  const verdict::RunResult result = sample_with_metrics();
+  const std::string wide = render_terminal(result, {.columns = 100});
+  EXPECT_NE(wide.find("RelativeL2"), std::string::npos);
+  EXPECT_NE(wide.find("Mine"), std::string::npos);
+  EXPECT_EQ(wide.find("1-cosine"), std::string::npos);
+  const std::string narrow = render_terminal(result, {.columns = 60});
+  EXPECT_NE(narrow.find("RelativeL2"), std::string::npos);
+  EXPECT_NE(narrow.find("1 metric does not fit"), std::string::npos) << narrow;
+}
+
 TEST(Reports, AreFoundByNameAndUnknownNamesListThem) {
   EXPECT_EQ((*find_report("json"))->file_name, "result.json");
   const auto unknown = find_report("pdf");

@@ -1,0 +1,161 @@
+#include "opdrift/report/tensor_table.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <vector>
+
+#include "opdrift/base/text.hpp"
+#include "opdrift/report/text_table.hpp"
+
+namespace opdrift::report {
+
+namespace {
+
+/// Which columns the table has.
+struct Choice {
+  bool usual = true;        ///< relative L2 and the like
+  bool budget = false;      ///< of a judged run
+  std::size_t metrics = 0;  ///< the first so many that were asked for
+};
+
+Cell unknown() {
+  return {"-", Tone::faint};
+}
+
+std::string short_number(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), value == 0.0 ? "%.0f" : "%.2e", value);
+  return text.data();
+}
+
+Cell known_number(double value) {
+  return std::isnan(value) ? unknown() : Cell{short_number(value)};
+}
+
+Cell label_cell(verdict::Label label) {
+  switch (label) {
+    case verdict::Label::healthy: return {"healthy", Tone::good};
+    case verdict::Label::watch: return {"watch", Tone::odd};
+    case verdict::Label::victim: return {"victim", Tone::odd};
+    case verdict::Label::drift: return {"drift", Tone::odd};
+    case verdict::Label::culprit: return {"CULPRIT", Tone::bad};
+    case verdict::Label::unjudged: return {"unjudged", Tone::faint};
+  }
+  return {};
+}
+
+Cell verdict_cell(const verdict::TensorResult& tensor) {
+  if (!tensor.measurement) {
+    return {"no fit", Tone::odd};
+  }
+  if (tensor.judgement) {
+    return label_cell(tensor.judgement->label);
+  }
+  if (tensor.measurement->class_mismatches > 0) {
+    return {"NaN/Inf", Tone::bad};
+  }
+  if (tensor.statistics_only) {  // weaker evidence: nothing says that the elements agree
+    return tensor.passed ? Cell{"pass (stat)", Tone::plain} : Cell{"FAIL (stat)", Tone::bad};
+  }
+  return tensor.passed ? Cell{"pass", Tone::good} : Cell{"FAIL", Tone::bad};
+}
+
+/// How many times its budget the operator's own error is, by norm or by its worst element.
+Cell budget_cell(const std::optional<verdict::Judgement>& judgement) {
+  if (!judgement || judgement->label == verdict::Label::unjudged ||
+      (std::isnan(judgement->q_own) && std::isnan(judgement->z))) {
+    return unknown();
+  }
+  std::array<char, 32> text{};
+  const double ratio = std::fmax(judgement->q_own, judgement->z);
+  std::snprintf(text.data(), text.size(), ratio < 1000.0 ? "%.2f" : "%.1e", ratio);
+  return {text.data()};
+}
+
+std::vector<Column> columns_of(const verdict::RunResult& result, const Choice& choice) {
+  std::vector<Column> columns = {
+      {"Order", true}, {"Operator", false, 16}, {"Type", false, 8}, {"Tensor", false, 8}};
+  if (choice.usual) {
+    columns.push_back({"Rel. L2", true});
+    columns.push_back({choice.budget ? "x budget" : "1-cosine", true});
+    columns.push_back({"Max abs", true});
+  } else if (choice.budget) {
+    columns.push_back({"x budget", true});
+  }
+  for (std::size_t i = 0; i < choice.metrics; ++i) {
+    columns.push_back({printable(result.metric_names[i]), true});
+  }
+  columns.push_back({"Verdict"});
+  return columns;
+}
+
+void add_usual_cells(const verdict::TensorResult& tensor, const Choice& choice,
+                     std::vector<Cell>& row) {
+  const metrics::Measurement* m = tensor.measurement ? &*tensor.measurement : nullptr;
+  row.push_back(m != nullptr ? known_number(m->relative_l2()) : unknown());
+  // Rows of a judged run that were not judged keep the plain number.
+  row.push_back(choice.budget && tensor.judgement ? budget_cell(tensor.judgement)
+                : m != nullptr                    ? known_number(m->one_minus_cosine())
+                                                  : unknown());
+  row.push_back(m != nullptr ? known_number(m->max_abs.value) : unknown());
+}
+
+std::vector<Cell> row_of(const verdict::TensorResult& tensor, const Choice& choice) {
+  std::vector<Cell> row = {{std::to_string(tensor.order)},
+                           {printable(tensor.operator_name)},
+                           {printable(tensor.operator_type)},
+                           {tensor.role + " " + std::to_string(tensor.index)}};
+  if (choice.usual) {
+    add_usual_cells(tensor, choice, row);
+  } else if (choice.budget) {
+    row.push_back(budget_cell(tensor.judgement));
+  }
+  for (std::size_t i = 0; i < choice.metrics; ++i) {
+    row.push_back(i < tensor.metric_values.size() && !tensor.metric_values[i].text.empty()
+                      ? Cell{printable(tensor.metric_values[i].text)}
+                      : unknown());
+  }
+  row.push_back(verdict_cell(tensor));
+  return row;
+}
+
+TextTable table_of(const verdict::RunResult& result, const std::vector<std::size_t>& rows,
+                   const Choice& choice) {
+  TextTable table{columns_of(result, choice), {}};
+  for (const std::size_t row : rows) {
+    table.rows.push_back(row_of(result.tensors[row], choice));
+  }
+  return table;
+}
+
+}  // namespace
+
+std::string render_tensor_table(const verdict::RunResult& result, const TerminalStyle& style) {
+  std::vector<std::size_t> rows = verdict::worst_first(result);
+  const std::size_t all = rows.size();
+  rows.resize(std::min(style.rows, all));
+  const std::size_t metrics = result.metric_names.size();
+  Choice choice = {result.usual_metrics, result.verdict.has_value(), metrics};
+  TextTable table = table_of(result, rows, choice);
+  while (choice.metrics > (choice.usual ? 0U : 1U) && table.least_width() > style.columns) {
+    --choice.metrics;
+    table = table_of(result, rows, choice);
+  }
+  std::string text = table.render(style.columns, style.colour);
+  if (all > rows.size()) {
+    text += painted("… and " + std::to_string(all - rows.size()) + " more, better ones\n",
+                    Tone::faint, style.colour);
+  }
+  if (choice.metrics < metrics) {
+    const std::size_t left_out = metrics - choice.metrics;
+    text +=
+        painted("… " + std::to_string(left_out) + (left_out == 1 ? " metric does" : " metrics do") +
+                    " not fit this width; the result files have all\n",
+                Tone::faint, style.colour);
+  }
+  return text;
+}
+
+}  // namespace opdrift::report
