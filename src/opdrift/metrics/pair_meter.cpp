@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <type_traits>
 
 #include "opdrift/metrics/kernels/scalar.hpp"
@@ -18,7 +19,8 @@ using kernels::kGrain;
 using tensor::DType;
 
 // Float kernels find the largest errors within 2^-24 and 2^-22. A larger one is looked for only
-// when it may exceed the known one by more, so that ties do not cost a second look per block.
+// when it may exceed the known one by more, so that ties do not cost a second look per block, and
+// only among the pairs whose floats come close to the largest.
 constexpr double kAbsSlack = 0x1p-24;
 constexpr double kScaledSlack = 0x1p-20;
 
@@ -132,6 +134,7 @@ struct PairMeter::Scratch {
   alignas(64) std::array<double, kBlock> target_sorted;
   alignas(64) std::array<std::uint16_t, kBlock> distances;
   std::array<std::uint16_t, kBlock> positions;
+  std::array<std::uint16_t, kBlock> large;
 
   float* sorted_golden(float) { return golden_f32.data(); }
   float* sorted_target(float) { return target_f32.data(); }
@@ -379,30 +382,46 @@ void PairMeter::add_sides(const Pairs<T>& pairs, const BlockTotals& totals) {
 }
 
 template <typename T>
-void PairMeter::point_at_worst(const Pairs<T>& pairs, const BlockTotals& totals, double scale) {
-  const auto note = [&](Worst& worst, double value, std::size_t i) {
-    worst = {value, pairs.index_of(i), static_cast<double>(pairs.golden[i]),
-             static_cast<double>(pairs.target[i])};
-  };
-  const auto look_again = [](const Worst& known, double found, double slack) {
-    return known.index == kNoIndex || found > known.value * (1.0 + slack);
-  };
-  if (look_again(result_.max_abs, totals.max_abs_d, kAbsSlack)) {
-    for (std::size_t i = 0; i < pairs.count; ++i) {
-      const double size =
-          std::abs(static_cast<double>(pairs.target[i]) - static_cast<double>(pairs.golden[i]));
-      if (result_.max_abs.index == kNoIndex || size > result_.max_abs.value) {
-        note(result_.max_abs, size, i);
-      }
+void PairMeter::look_at(const Pairs<T>& pairs, std::size_t i, double scale) {
+  const auto golden = static_cast<double>(pairs.golden[i]);
+  const auto target = static_cast<double>(pairs.target[i]);
+  const auto keep = [&](Worst& worst, double value) {
+    if (worst.index == kNoIndex || value > worst.value) {
+      worst = {value, pairs.index_of(i), golden, target};
     }
+  };
+  keep(result_.max_abs, std::abs(target - golden));
+  keep(result_.max_scaled, kernels::scaled_error(golden, target, scale));
+}
+
+void PairMeter::point_at_worst(const Pairs<float>& pairs, const BlockTotals& totals, double scale) {
+  const auto limit = [](const Worst& known, double found, double slack) {
+    const bool look = known.index == kNoIndex || found > known.value * (1.0 + slack);
+    return look ? static_cast<float>(found * (1.0 - 4.0 * slack))
+                : std::numeric_limits<float>::infinity();
+  };
+  kernels::LargeLimits limits;
+  limits.abs_d = limit(result_.max_abs, totals.max_abs_d, kAbsSlack);
+  limits.scaled = limit(result_.max_scaled, totals.max_scaled, kScaledSlack);
+  limits.scale = static_cast<float>(scale);
+  if (std::isinf(limits.abs_d) && std::isinf(limits.scaled)) {
+    return;
   }
-  if (look_again(result_.max_scaled, totals.max_scaled, kScaledSlack)) {
+  const std::size_t found =
+      table_->find_large(pairs.golden, pairs.target, pairs.count, limits, scratch_->large.data());
+  for (std::size_t k = 0; k < found; ++k) {
+    look_at(pairs, scratch_->large[k], scale);
+  }
+}
+
+void PairMeter::point_at_worst(const Pairs<double>& pairs, const BlockTotals& totals,
+                               double scale) {
+  const auto larger = [](const Worst& known, double found) {
+    return known.index == kNoIndex || found > known.value;
+  };
+  if (larger(result_.max_abs, totals.max_abs_d) || larger(result_.max_scaled, totals.max_scaled)) {
     for (std::size_t i = 0; i < pairs.count; ++i) {
-      const double value = kernels::scaled_error(static_cast<double>(pairs.golden[i]),
-                                                 static_cast<double>(pairs.target[i]), scale);
-      if (result_.max_scaled.index == kNoIndex || value > result_.max_scaled.value) {
-        note(result_.max_scaled, value, i);
-      }
+      look_at(pairs, i, scale);
     }
   }
 }

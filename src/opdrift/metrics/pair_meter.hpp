@@ -49,8 +49,10 @@ class PairMeter final : public BlockSink {
   void add(const Pairs<T>& pairs, const kernels::BlockTotals& totals, double scale);
   template <typename T>
   void add_sides(const Pairs<T>& pairs, const kernels::BlockTotals& totals);
+  void point_at_worst(const Pairs<float>& pairs, const kernels::BlockTotals& totals, double scale);
+  void point_at_worst(const Pairs<double>& pairs, const kernels::BlockTotals& totals, double scale);
   template <typename T>
-  void point_at_worst(const Pairs<T>& pairs, const kernels::BlockTotals& totals, double scale);
+  void look_at(const Pairs<T>& pairs, std::size_t i, double scale);
   double centred(const float* values, std::size_t count, double mean) const;
   double centred(const double* values, std::size_t count, double mean) const;
 

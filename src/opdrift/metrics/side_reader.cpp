@@ -13,6 +13,11 @@ using kernels::kBlock;
 using kernels::kGrain;
 using tensor::DType;
 
+// Finding the address of a page takes longer than the processor looks ahead, and one page after the
+// other would be waited for. Asked for in a bunch, they are found at the same time.
+constexpr std::uint64_t kPage = 4096;
+constexpr std::uint64_t kChunk = 32 * kPage;
+
 bool aligned(const std::byte* data, std::size_t bytes) {
   return reinterpret_cast<std::uintptr_t>(data) % bytes == 0;
 }
@@ -61,10 +66,24 @@ BlockSide SideReader::load(std::uint64_t first, std::size_t count) {
   if (real_bytes_ != 0) {
     const std::uint64_t end = (at + count) * real_bytes_;
     const std::uint64_t left = view_->tensor.bytes.size() - end;
+    announce(at * real_bytes_, end);
     side.next = ready_ + end;
     side.next_bytes = static_cast<std::size_t>(std::min<std::uint64_t>(left, kBlock * real_bytes_));
   }
   return side;
+}
+
+void SideReader::announce(std::uint64_t begin, std::uint64_t end) {
+  const std::uint64_t chunk = end / kChunk;
+  if (begin / kChunk == chunk && announced_) {
+    return;
+  }
+  announced_ = true;
+  const std::uint64_t first = (chunk + 1) * kChunk;
+  const std::uint64_t last = std::min<std::uint64_t>(first + kChunk, view_->tensor.bytes.size());
+  for (std::uint64_t page = first; page < last; page += kPage) {
+    __builtin_prefetch(ready_ + page);
+  }
 }
 
 BlockSide SideReader::convert(const std::byte* data, std::uint64_t first, std::size_t count) {

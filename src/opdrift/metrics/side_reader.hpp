@@ -33,6 +33,8 @@ class SideReader {
 
   BlockSide convert_to_float(const std::byte* data, std::uint64_t first, std::size_t count);
   void widen16(BlockSide& side, std::size_t count);
+  /// Tells the processor which pages will be read soon, when [begin, end) opens a new run of them.
+  void announce(std::uint64_t begin, std::uint64_t end);
 
   const tensor::View* view_;
   Precision precision_;
@@ -41,6 +43,7 @@ class SideReader {
   std::size_t real_bytes_ = 0;        // 0 when a real is no whole number of bytes
   const std::byte* ready_ = nullptr;  // element 0 of the tensor when the view lies ready in memory
   std::uint64_t ready_first_ = 0;     // position of the view's first real
+  bool announced_ = false;
   std::vector<std::byte> gathered_;
   std::vector<double> doubles_;
   std::unique_ptr<Converted> converted_;

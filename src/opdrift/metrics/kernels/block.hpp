@@ -63,6 +63,14 @@ struct ShapeLimits {
   double scale = 0.0;  ///< rms of the tile; 0: every error beside a zero golden is infinite
 };
 
+/// What makes a pair worth a look by `find_large`: |d| or the scaled error reaches its limit, both
+/// computed in float.
+struct LargeLimits {
+  float abs_d = 0.0F;
+  float scaled = 0.0F;
+  float scale = 0.0F;  ///< as in ShapeLimits
+};
+
 /// Memory the next block will need. Kernels touch it line by line while they compute, so that the
 /// memory is never idle. Without branches, which would break up the loops of the kernels.
 class Upcoming {

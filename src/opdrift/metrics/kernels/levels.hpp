@@ -38,6 +38,9 @@ struct KernelTable {
                    std::uint16_t* scratch, Upcoming& next, BlockTotals& out);
   void (*ulp32)(const float* golden, const float* target, std::size_t count, std::uint16_t* scratch,
                 Upcoming& next, BlockTotals& out);
+  /// Positions, rising, of the pairs whose errors may be among the largest; returns how many.
+  std::size_t (*find_large)(const float* golden, const float* target, std::size_t count,
+                            const LargeLimits& limits, std::uint16_t* positions);
   double (*centred_squares)(const float* values, std::size_t count, double mean);
   void (*kl)(const float* golden, const float* target, std::size_t count, const KlMap& map,
              KlSums& out);

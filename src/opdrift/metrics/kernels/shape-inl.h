@@ -85,9 +85,9 @@ struct ShapeLanes {
   V max_relative_above;
   V max_scaled;
   V max_abs_d;
-  Count golden_zero;
-  ZeroTally<hn::RebindToUnsigned<DF>> target_zero;
-  ZeroTally<hn::RebindToUnsigned<DF>> equal_bits;
+  Count golden_nonzero;
+  NonZeroTally<hn::RebindToUnsigned<DF>> target_nonzero;
+  NonZeroTally<hn::RebindToUnsigned<DF>> different;
   Count over_1e3;
   Count over_5e3;
 };
@@ -125,19 +125,17 @@ HWY_INLINE void shape_step(DF df, V g, V t, ShapeConstants constants, ShapeLanes
   lanes.max_scaled = max_size(df, lanes.max_scaled, scaled);
   lanes.max_abs_d = max_size(df, lanes.max_abs_d, abs_d);
 
-  const auto golden_zero = hn::Eq(g, zero);
-  const V relative = hn::IfThenZeroElse(golden_zero, quotient);
-  relative_sum = hn::Add(relative_sum, relative);
-  lanes.max_relative = max_size(df, lanes.max_relative, relative);
+  const auto nonzero = hn::Ne(g, zero);
+  relative_sum = add_where(nonzero, relative_sum, quotient);
+  lanes.max_relative = max_size_where(df, nonzero, lanes.max_relative, quotient);
   if constexpr (kTiny) {
-    const auto tiny = hn::Le(abs_g, hn::Set(df, static_cast<float>(kReferenceEpsilon)));
-    const V above = hn::IfThenZeroElse(tiny, quotient);
-    above_sum = hn::Add(above_sum, above);
-    lanes.max_relative_above = max_size(df, lanes.max_relative_above, above);
+    const auto above = hn::Gt(abs_g, hn::Set(df, static_cast<float>(kReferenceEpsilon)));
+    above_sum = add_where(above, above_sum, quotient);
+    lanes.max_relative_above = max_size_where(df, above, lanes.max_relative_above, quotient);
   }
-  lanes.golden_zero.add(hn::RebindMask(du, golden_zero));
-  lanes.target_zero.add(hn::BitCast(du, abs_t));
-  lanes.equal_bits.add(hn::Xor(hn::BitCast(du, g), hn::BitCast(du, t)));
+  lanes.golden_nonzero.add(hn::RebindMask(du, nonzero));
+  lanes.target_nonzero.add(hn::BitCast(du, abs_t));
+  lanes.different.add(hn::Xor(hn::BitCast(du, g), hn::BitCast(du, t)));
   lanes.golden.add(g, abs_g);
   lanes.target.add(t, abs_t);
 }
@@ -157,13 +155,13 @@ HWY_INLINE Least reduce(DF df, const ShapeLanes<DF>& lanes, std::size_t count, B
   out.max_scaled = highest(lanes.max_scaled);
   out.max_relative = highest(lanes.max_relative);
   out.max_relative_above_epsilon = kTiny ? highest(lanes.max_relative_above) : out.max_relative;
-  out.golden_zero = lanes.golden_zero.sum();
-  out.target_zero = lanes.target_zero.sum(count);
+  out.golden_zero = count - lanes.golden_nonzero.sum();
+  out.target_zero = count - lanes.target_nonzero.sum();
   out.golden_min = lanes.golden.min(out.golden_zero != 0);
   out.golden_max = lanes.golden.max(out.golden_zero != 0);
   out.target_min = lanes.target.min(out.target_zero != 0);
   out.target_max = lanes.target.max(out.target_zero != 0);
-  out.equal_bits = lanes.equal_bits.sum(count);
+  out.equal_bits = count - lanes.different.sum();
   out.over_1e3 = lanes.over_1e3.sum();
   out.over_5e3 = lanes.over_5e3.sum();
   return {lanes.golden.least(), lanes.target.least()};
@@ -212,6 +210,31 @@ inline HWY_ATTR std::uint64_t count_below(const float* values, std::size_t count
     tally.add(hn::RebindMask(du, hn::Lt(size, hn::Set(df, limit))));
   }
   return tally.sum();
+}
+
+inline HWY_ATTR std::size_t find_large(const float* golden, const float* target, std::size_t count,
+                                       const LargeLimits& limits, std::uint16_t* positions) {
+  const hn::ScalableTag<float> df;
+  const std::size_t step = hn::Lanes(df);
+  std::size_t found = 0;
+  for (std::size_t i = 0; i < count; i += step) {
+    const auto g = hn::LoadU(df, golden + i);
+    const auto abs_d = hn::Abs(hn::Sub(hn::LoadU(df, target + i), g));
+    const auto size = hn::Max(hn::Abs(g), hn::Set(df, limits.scale));
+    const auto scaled = hn::Mul(hn::Set(df, limits.scaled), size);
+    const auto large = hn::Or(hn::Ge(abs_d, hn::Set(df, limits.abs_d)), hn::Ge(abs_d, scaled));
+    if (hn::AllFalse(df, large)) {
+      continue;
+    }
+    std::uint8_t bits[8] = {};
+    hn::StoreMaskBits(df, large, bits);
+    for (std::size_t k = 0; k < step; ++k) {
+      if ((bits[k / 8] >> (k % 8) & 1U) != 0) {
+        positions[found++] = static_cast<std::uint16_t>(i + k);
+      }
+    }
+  }
+  return found;
 }
 
 /// False when the results do not hold because a float left its range.

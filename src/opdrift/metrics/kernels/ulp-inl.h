@@ -21,19 +21,20 @@ namespace hn = hwy::HWY_NAMESPACE;
 /// Distances of floats on the number line of their format: patterns, read as sign and magnitude,
 /// become ordered integers (-0 equals +0) and are subtracted.
 
-/// Sign-magnitude lanes as two's complement.
-template <class DI, class VI = hn::Vec<DI>>
-HWY_INLINE VI ordered(DI di, VI bits) {
-  const VI mirrored = hn::Sub(hn::Set(di, std::numeric_limits<hn::TFromD<DI>>::min()), bits);
-  return hn::IfThenElse(hn::Lt(bits, hn::Zero(di)), mirrored, bits);
-}
-
-/// Distance of ordered lanes; it may need the top bit.
+/// Distance of finite sign-magnitude lanes; it may need the top bit. Between lanes of one sign it
+/// is the difference of the patterns, else the sum of the magnitudes.
 template <class DI, class VI = hn::Vec<DI>>
 HWY_INLINE hn::Vec<hn::RebindToUnsigned<DI>> distance(DI di, VI golden, VI target) {
-  const VI g = ordered(di, golden);
-  const VI t = ordered(di, target);
-  return hn::BitCast(hn::RebindToUnsigned<DI>(), hn::Sub(hn::Max(g, t), hn::Min(g, t)));
+  const VI top = hn::Set(di, std::numeric_limits<hn::TFromD<DI>>::min());
+  const VI apart = hn::Xor(golden, target);
+#if OPDRIFT_TALLY_BITS
+  const auto across = hn::MaskFromVec(apart);
+#else
+  const auto across = hn::Lt(apart, hn::Zero(di));
+#endif
+  const VI along = hn::Sub(hn::Max(golden, target), hn::Min(golden, target));
+  const VI result = hn::IfThenElse(across, hn::Add(hn::Add(golden, target), top), along);
+  return hn::BitCast(hn::RebindToUnsigned<DI>(), result);
 }
 
 /// Counts of distances of at least 2^k for four k in a row.
@@ -147,10 +148,15 @@ inline HWY_ATTR void fill_histogram(const std::uint16_t* distances, std::size_t 
 }
 
 template <class DU>
-HWY_INLINE std::uint64_t largest_lane(DU du, hn::Vec<DU> v) {
-  alignas(64) hn::TFromD<DU> lanes[hn::MaxLanes(DU())];
-  hn::Store(v, du, lanes);
-  return *std::max_element(lanes, lanes + hn::Lanes(du));
+HWY_INLINE std::uint64_t largest_lane(DU du, hn::Vec<DU> lanes) {
+  if constexpr (sizeof(hn::TFromD<DU>) == 2) {
+    const hn::RepartitionToWide<DU> wide;
+    const auto pairs = hn::BitCast(wide, lanes);
+    const auto low = hn::And(pairs, hn::Set(wide, 0xffffU));
+    return largest_lane(wide, hn::Max(low, hn::ShiftRight<16>(pairs)));
+  } else {
+    return hn::GetLane(hn::MaxOfLanes(du, lanes));
+  }
 }
 
 /// Sources of 16-bit patterns, a vector at a time.
@@ -245,22 +251,21 @@ inline HWY_ATTR void ulp32(const float* golden, const float* target, std::size_t
   const DU du;
   const hn::RebindToSigned<DU> di;
   const hn::Rebind<float, DU> df;
-  const hn::Half<DU16> half;
   const auto top = hn::Set(du, 0xffffU);
   auto largest = hn::Zero(du);
   SmallThresholds<DU16> thresholds;
   const std::size_t step = hn::Lanes(du);
-  const auto narrowed = [&](std::size_t at) HWY_ATTR {
-    const auto gap = distance(di, hn::BitCast(di, hn::LoadU(df, golden + at)),
-                              hn::BitCast(di, hn::LoadU(df, target + at)));
-    largest = hn::Max(largest, gap);
-    return hn::DemoteTo(half, hn::BitCast(di, hn::Min(gap, top)));
-  };
   Upcoming next = upcoming;
   for (std::size_t i = 0; i < count; i += 2 * step) {
     next.fetch_line();
-    const auto low = narrowed(i);
-    const auto both = hn::Combine(DU16(), narrowed(i + step), low);
+    const auto first = distance(di, hn::BitCast(di, hn::LoadU(df, golden + i)),
+                                hn::BitCast(di, hn::LoadU(df, target + i)));
+    const auto second = distance(di, hn::BitCast(di, hn::LoadU(df, golden + i + step)),
+                                 hn::BitCast(di, hn::LoadU(df, target + i + step)));
+    largest = hn::Max(largest, hn::Max(first, second));
+    // A histogram does not ask for order.
+    const auto both =
+        hn::BitCast(DU16(), hn::Or(hn::Min(first, top), hn::ShiftLeft<16>(hn::Min(second, top))));
     thresholds.add(both);
     hn::StoreU(both, DU16(), scratch + i);
   }

@@ -27,8 +27,8 @@ namespace opdrift::metrics::kernels::HWY_NAMESPACE {
 
 const KernelTable& table() {
   static constexpr KernelTable kTable = {
-      &widen_f16, &widen_bf16,      &sums, &shape, &ulp16<true>, &ulp16<false>,
-      &ulp32,     &centred_squares, &kl,
+      &widen_f16,    &widen_bf16, &sums,       &shape,           &ulp16<true>,
+      &ulp16<false>, &ulp32,      &find_large, &centred_squares, &kl,
   };
   return kTable;
 }
