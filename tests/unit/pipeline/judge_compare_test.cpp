@@ -1,0 +1,269 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <map>
+
+#include "unit/io/onnx_testing.hpp"
+#include "unit/pipeline/dump_testing.hpp"
+
+#include "opdrift/io/onnx/writer.hpp"
+#include "opdrift/pipeline/compare.hpp"
+#include "opdrift/pipeline/judge/golden_model.hpp"
+#include "opdrift/pipeline/judge/onnx_problem.hpp"
+#include "opdrift/replay/number_format.hpp"
+
+namespace opdrift::pipeline {
+namespace {
+
+namespace onnx = io::onnx;
+using verdict::Label;
+using verdict::Outcome;
+
+constexpr std::size_t kWidth = 64;
+
+/// x -> Add c -> Relu -> Mul by itself -> y over 64 elements.
+onnx::Model chain() {
+  onnx::Model model = io::testing::empty_model();
+  std::vector<float> c;
+  for (std::size_t i = 0; i < kWidth; ++i) {
+    c.push_back(0.01F * static_cast<float>(i));
+  }
+  model.graph.inputs = {io::testing::floats("x", {{kWidth, ""}})};
+  model.graph.initializers = {io::testing::constant("c", {kWidth}, c)};
+  model.graph.nodes = {onnx::make_node("Add", "first", {"x", "c"}, {"s"}),
+                       onnx::make_node("Relu", "层/激活", {"s"}, {"r"}),
+                       onnx::make_node("Mul", "last", {"r", "r"}, {"y"})};
+  model.graph.outputs = {io::testing::floats("y", {{kWidth, ""}})};
+  return model;
+}
+
+using Values = std::map<std::string, std::vector<double>>;
+
+/// The chain in one type: every value rounded where it is stored. `fault` changes stored values.
+Values run_chain(tensor::DType dtype,
+                 const std::function<void(Values&, const std::string&)>& fault) {
+  Values run;
+  const auto store = [&](const std::string& name, std::vector<double> values) {
+    for (double& value : values) {
+      value = replay::round_to(value, dtype);
+    }
+    run[name] = std::move(values);
+    if (fault) {
+      fault(run, name);
+    }
+  };
+  std::vector<double> x;
+  std::vector<double> s;
+  std::vector<double> r;
+  std::vector<double> y;
+  for (std::size_t i = 0; i < kWidth; ++i) {
+    x.push_back(std::sin(1.7 * static_cast<double>(i)));
+  }
+  store("x", x);
+  for (std::size_t i = 0; i < kWidth; ++i) {
+    const double c = replay::round_to(static_cast<double>(0.01F * static_cast<float>(i)), dtype);
+    s.push_back(run["x"][i] + c);
+  }
+  store("first", s);
+  for (const double value : run["first"]) {
+    r.push_back(std::fmax(value, 0.0));
+  }
+  store("层/激活", r);
+  for (const double value : run["层/激活"]) {
+    y.push_back(value * value);
+  }
+  store("last", y);
+  return run;
+}
+
+class JudgeCompare : public testing::FolderTest {
+ protected:
+  void SetUp() override {
+    FolderTest::SetUp();
+    ASSERT_TRUE(onnx::write_model(path("model.onnx"), chain()));
+    write("golden", tensor::DType::f32, run_chain(tensor::DType::f32, nullptr));
+  }
+
+  void write(const std::string& folder, tensor::DType dtype, const Values& run,
+             const std::string& without = "") {
+    for (const auto& [name, values] : run) {
+      if (name != without) {
+        std::string file = name == "层/激活" ? "层_激活" : name;
+        testing::write_npy_file(path(folder + "/" + file + ".0.1700000000000000.npy"), dtype,
+                                {kWidth}, values);
+      }
+    }
+  }
+
+  verdict::RunResult compare(const std::string& target, CompareOptions options = {}) {
+    if (options.graphs.empty()) {
+      options.graphs = {path("model.onnx")};
+    }
+    auto result = compare_dumps(path(target), path("golden"), options);
+    EXPECT_TRUE(result) << (result ? "" : result.error().to_string());
+    return result ? std::move(*result) : verdict::RunResult{};
+  }
+
+  static const verdict::TensorResult* row(const verdict::RunResult& result,
+                                          const std::string& name) {
+    for (const verdict::TensorResult& tensor : result.tensors) {
+      if (tensor.operator_name == name) {
+        return &tensor;
+      }
+    }
+    return nullptr;
+  }
+};
+
+TEST_F(JudgeCompare, ACleanNarrowRunPassesWithoutATolerance) {
+  write("half", tensor::DType::f16, run_chain(tensor::DType::f16, nullptr));
+  const verdict::RunResult result = compare("half");
+  ASSERT_TRUE(result.verdict);
+  EXPECT_EQ(result.verdict->outcome, Outcome::pass) << result.verdict->sentence;
+  EXPECT_EQ(result.failed(), 0U);
+  for (const verdict::TensorResult& tensor : result.tensors) {
+    ASSERT_TRUE(tensor.judgement) << tensor.operator_name;
+    EXPECT_NE(tensor.judgement->label, Label::culprit) << tensor.judgement->sentence;
+  }
+}
+
+TEST_F(JudgeCompare, TheOperatorThatAddsTheErrorIsNamedAndNotThoseBehind) {
+  write("wrong", tensor::DType::f16,
+        run_chain(tensor::DType::f16, [](Values& run, const auto& name) {
+          if (name == "层/激活") {
+            run[name][40] += 0.25;
+          }
+        }));
+  const verdict::RunResult result = compare("wrong");
+  ASSERT_TRUE(result.verdict);
+  EXPECT_EQ(result.verdict->outcome, Outcome::fail);
+  ASSERT_EQ(result.verdict->first_divergence.size(), 1U);
+  const verdict::TensorResult& culprit = result.tensors[result.verdict->first_divergence[0]];
+  EXPECT_EQ(culprit.tensor_name.empty() ? culprit.operator_name : culprit.operator_name, "层_激活");
+  EXPECT_EQ(culprit.judgement->label, Label::culprit);
+  EXPECT_EQ(culprit.judgement->worst, 40U);
+  EXPECT_TRUE(row(result, "last")->passed);
+  EXPECT_EQ(row(result, "last")->judgement->label, Label::victim);
+}
+
+TEST_F(JudgeCompare, ATensorThatIsMissingIsJudgedWithWhatReadsIt) {
+  write("fused", tensor::DType::f16,
+        run_chain(tensor::DType::f16,
+                  [](Values& run, const auto& name) {
+                    if (name == "last") {
+                      run[name][3] += 0.5;
+                    }
+                  }),
+        "层/激活");
+  const verdict::RunResult result = compare("fused");
+  ASSERT_TRUE(result.verdict);
+  EXPECT_EQ(result.verdict->outcome, Outcome::fail);
+  EXPECT_EQ(row(result, "last")->judgement->label, Label::culprit);
+  EXPECT_TRUE(row(result, "last")->judgement->inputs_replayed);
+}
+
+TEST_F(JudgeCompare, OtherInputsMakeARunInconclusive) {
+  write("other", tensor::DType::f16,
+        run_chain(tensor::DType::f16, [](Values& run, const auto& name) {
+          if (name == "x") {
+            run[name][5] = 3.0;
+          }
+        }));
+  const verdict::RunResult result = compare("other");
+  ASSERT_TRUE(result.verdict);
+  EXPECT_EQ(result.verdict->outcome, Outcome::inconclusive) << result.verdict->sentence;
+}
+
+TEST_F(JudgeCompare, WithoutAModelTheLimitsDecideAndThatIsSaid) {
+  write("half", tensor::DType::f16, run_chain(tensor::DType::f16, nullptr));
+  const auto result = compare_dumps(path("half"), path("golden"), {});
+  ASSERT_TRUE(result);
+  EXPECT_FALSE(result->verdict);
+  ASSERT_FALSE(result->notes.empty());
+  EXPECT_NE(result->notes.back().find("judged by limits"), std::string::npos);
+}
+
+TEST_F(JudgeCompare, AVerdictThatCannotBeHadIsRefused) {
+  write("half", tensor::DType::f16, run_chain(tensor::DType::f16, nullptr));
+  CompareOptions options;
+  options.decided_by = DecidedBy::verdict;
+  EXPECT_FALSE(compare_dumps(path("half"), path("golden"), options));
+  options.graphs = {path("nowhere.onnx")};
+  EXPECT_FALSE(compare_dumps(path("half"), path("golden"), options));
+}
+
+TEST_F(JudgeCompare, LimitsThatWereAskedForDecideAlone) {
+  write("half", tensor::DType::f16, run_chain(tensor::DType::f16, nullptr));
+  CompareOptions options;
+  options.decided_by = DecidedBy::gates;
+  options.gates = *verdict::parse_gates("rel_l2=1e-9");
+  const verdict::RunResult result = compare("half", options);
+  EXPECT_FALSE(result.verdict);
+  EXPECT_GT(result.failed(), 0U);
+}
+
+TEST_F(JudgeCompare, ASelectionShowsItsOperatorsAndJudgesThemAlike) {
+  write("wrong", tensor::DType::f16,
+        run_chain(tensor::DType::f16, [](Values& run, const auto& name) {
+          if (name == "last") {
+            run[name][40] += 0.25;
+          }
+        }));
+  CompareOptions options;
+  options.only = "last";
+  const verdict::RunResult result = compare("wrong", options);
+  ASSERT_EQ(result.tensors.size(), 1U);
+  EXPECT_EQ(result.tensors[0].judgement->label, Label::culprit);
+  EXPECT_FALSE(result.tensors[0].judgement->inputs_replayed);
+}
+
+TEST(OnnxProblem, OperatorsOnACycleAreLeftOutAndSaid) {
+  onnx::Model model = chain();
+  model.graph.nodes.push_back(onnx::make_node("Add", "loop_a", {"x", "b"}, {"a"}));
+  model.graph.nodes.push_back(onnx::make_node("Relu", "loop_b", {"a"}, {"b"}));
+  const OnnxProblem problem = onnx_problem(model);
+  EXPECT_EQ(problem.problem.operators.size(), 3U);
+  ASSERT_EQ(problem.notes.size(), 1U);
+  EXPECT_NE(problem.notes[0].find("cycle"), std::string::npos);
+}
+
+TEST(OnnxProblem, OperatorsInAnyOrderAreSorted) {
+  onnx::Model model = chain();
+  std::swap(model.graph.nodes[0], model.graph.nodes[2]);
+  const OnnxProblem problem = onnx_problem(model);
+  ASSERT_EQ(problem.problem.operators.size(), 3U);
+  EXPECT_EQ(problem.problem.operators[0].op->name, "first");
+  EXPECT_EQ(problem.problem.operators[2].op->name, "last");
+}
+
+TEST(OnnxProblem, AValueMadeTwiceCountsOnce) {
+  onnx::Model model = chain();
+  model.graph.nodes.push_back(onnx::make_node("Neg", "again", {"x"}, {"r"}));
+  const OnnxProblem problem = onnx_problem(model);
+  EXPECT_EQ(problem.problem.operators.size(), 3U);
+  EXPECT_EQ(problem.notes.size(), 1U);
+}
+
+TEST(OnnxProblem, ConstantNodesAreParametersWithTheirValue) {
+  onnx::Model model = chain();
+  onnx::Node node = onnx::make_node("Constant", "k", {}, {"two"});
+  onnx::Attribute attribute;
+  attribute.name = "value_floats";
+  attribute.type = onnx::AttributeType::reals;
+  attribute.reals = {2.0F, 4.0F};
+  node.attributes.push_back(attribute);
+  model.graph.nodes.push_back(node);
+  const OnnxProblem problem = onnx_problem(model);
+  const auto value = problem.value_of.at("two");
+  EXPECT_EQ(problem.problem.values[value].role, verdict::ProblemValue::Role::parameter);
+  EXPECT_EQ(problem.parameters[value].desc.shape, tensor::Shape{2});
+  EXPECT_EQ(problem.parameters[value].bytes.size(), 8U);
+}
+
+TEST(LooksLikeJson, ToldByTheFirstCharacter) {
+  EXPECT_FALSE(looks_like_json("/nowhere"));
+}
+
+}  // namespace
+}  // namespace opdrift::pipeline
