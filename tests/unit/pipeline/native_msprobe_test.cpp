@@ -88,7 +88,7 @@ INSTANTIATE_TEST_SUITE_P(
                       NativeCase{"dj_stat_basic", "npu", "bench", MsprobeKind::api_run},
                       NativeCase{"dj_tensor", "npu", "bench", MsprobeKind::api_run},
                       NativeCase{"dj_md5", "npu", "bench", MsprobeKind::api_run}),
-    [](const auto& info) { return std::string(info.param.name); });
+    [](const auto& tested) { return std::string(tested.param.name); });
 
 class ApiDump : public testing::FolderTest {
  protected:
