@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <atomic>
 #include <new>
+#include <numeric>
 
+#include "opdrift/verdict/judge/device.hpp"
 #include "opdrift/verdict/judge/labels.hpp"
 #include "opdrift/verdict/judge/leaf.hpp"
 #include "opdrift/verdict/judge/operator_judge.hpp"
@@ -36,14 +38,21 @@ void run_component(const Context& context, const std::vector<std::uint32_t>& ope
   }
 }
 
-std::vector<Found> find_all(const Context& context) {
-  std::vector<Found> found(context.problem.values.size());
+void run_components(const Context& context, const std::vector<std::size_t>& components,
+                    std::vector<Found>& found) {
   std::atomic<std::uint64_t> done{0};
   const std::uint64_t all = context.problem.operators.size();
   parallel_for(
-      context.facts.components.size(), context.options.jobs,
+      components.size(), context.options.jobs,
       [&](std::size_t i) {
-        const std::vector<std::uint32_t>& operators = context.facts.components[i];
+        const std::vector<std::uint32_t>& operators = context.facts.components[components[i]];
+        for (const std::uint32_t op : operators) {
+          for (const ValueId value : context.problem.operators[op].outputs) {
+            if (value < found.size()) {
+              found[value] = Found{};
+            }
+          }
+        }
         run_component(context, operators, found);
         done += operators.size();
         if (context.options.progress) {
@@ -51,8 +60,65 @@ std::vector<Found> find_all(const Context& context) {
         }
       },
       context.options.cancel);
-  compare_leaves(context, found);
-  return found;
+}
+
+std::vector<std::size_t> all_components(const Facts& facts) {
+  std::vector<std::size_t> all(facts.components.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return all;
+}
+
+// Components that hold one of the operators; `wanted` in rising order.
+std::vector<std::size_t> components_of(const Facts& facts,
+                                       const std::vector<std::uint32_t>& wanted) {
+  std::vector<std::size_t> components;
+  for (std::size_t i = 0; i < facts.components.size(); ++i) {
+    const bool holds = std::any_of(
+        facts.components[i].begin(), facts.components[i].end(),
+        [&](std::uint32_t op) { return std::binary_search(wanted.begin(), wanted.end(), op); });
+    if (holds) {
+      components.push_back(i);
+    }
+  }
+  return components;
+}
+
+std::vector<std::uint32_t> weighted_operators(const Problem& problem) {
+  std::vector<std::uint32_t> weighted;
+  for (std::uint32_t op = 0; op < problem.operators.size(); ++op) {
+    if (is_weighted(problem.operators[op])) {
+      weighted.push_back(op);
+    }
+  }
+  return weighted;
+}
+
+/// Steps A to D under the assumptions that step H finds. Changes `context.assume`.
+std::vector<Finding> find_device(Context& context, std::vector<Found>& found) {
+  std::vector<Finding> findings;
+  if (const auto truncation = find_truncation(context, found)) {
+    findings.push_back(*truncation);
+    context.assume.truncation = true;
+    run_components(context, all_components(context.facts), found);
+  }
+  const auto again = [&](const Assumptions& assume, const std::vector<std::uint32_t>& operators) {
+    Context other = context;
+    other.assume = assume;
+    std::vector<Found> fresh = found;
+    run_components(other, components_of(context.facts, operators), fresh);
+    return fresh;
+  };
+  if (const auto arithmetic = find_arithmetic(context, found, again)) {
+    findings.push_back(arithmetic->finding);
+    context.assume = arithmetic->assume;
+    run_components(context, components_of(context.facts, weighted_operators(context.problem)),
+                   found);
+  }
+  if (const auto wider = find_wider_inputs(context, found)) {
+    findings.push_back(*wider);
+    context.assume.wider_inputs = true;
+  }
+  return findings;
 }
 
 std::string run_sentence(const Context& context, const Labels& labels) {
@@ -92,14 +158,22 @@ RunVerdict conclude(const Context& context, const Labels& labels) {
 Result<JudgedRun> judge(const Problem& problem, const ValueSource& source,
                         const JudgeOptions& options) {
   const Facts facts = gather_facts(problem, source, options.jobs, options.cancel);
-  const Context context{problem, source, options, facts, options.assume.value_or(Assumptions{})};
-  const std::vector<Found> found = find_all(context);
+  Context context{problem, source, options, facts, options.assume.value_or(Assumptions{})};
+  std::vector<Found> found(problem.values.size());
+  run_components(context, all_components(facts), found);
+  std::vector<Finding> findings =
+      options.assume ? declared(context.assume) : find_device(context, found);
+  compare_leaves(context, found);
   if (options.cancel != nullptr && options.cancel->cancelled()) {
     return Error{ErrorCode::cancelled, "judging interrupted"};
+  }
+  if (const auto flushed = find_flushed(context, found)) {
+    findings.push_back(*flushed);
   }
   Labels labels = label_all(context, found);
   JudgedRun judged;
   judged.run = conclude(context, labels);
+  judged.run.findings = std::move(findings);
   judged.values = std::move(labels.values);
   return judged;
 }

@@ -1,0 +1,253 @@
+#include "opdrift/verdict/judge/device.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "opdrift/replay/number_format.hpp"
+#include "opdrift/verdict/judge/sentence.hpp"
+#include "opdrift/verdict/judge/steps.hpp"
+
+namespace opdrift::verdict::judging {
+
+namespace {
+
+using State = Found::State;
+
+constexpr std::uint64_t kBiasElements = 64;
+constexpr std::size_t kBiasOperators = 3;
+constexpr double kBiasLimit = -0.25;
+constexpr double kFewOthers = 0.25;
+constexpr double kMostExplained = 0.9;
+// A budget far above the error explains nothing: it would hide any fault.
+constexpr double kLeastFit = 0.25;
+constexpr std::uint64_t kFlushedElements = 16;
+constexpr std::size_t kWiderOperators = 3;
+
+constexpr std::array<Arithmetic, 3> kArithmetics = {{
+    {FindingKind::tf32_products, 0x1p-11, false},
+    {FindingKind::bf16_products, 0x1p-8, false},
+    {FindingKind::half_accumulators, 0.0, true},
+}};
+
+bool has_ratios(const Found& found) {
+  return found.state == State::judged && !found.exact && !found.equal;
+}
+
+double median_of(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+const Found* main_output(const Context& context, const std::vector<Found>& found,
+                         std::uint32_t op) {
+  const std::vector<ValueId>& outputs = context.problem.operators[op].outputs;
+  const bool known = !outputs.empty() && outputs.front() < found.size();
+  return known && has_ratios(found[outputs.front()]) ? &found[outputs.front()] : nullptr;
+}
+
+/// Operators that exceed their budget, weighted ones and others.
+struct Census {
+  std::vector<std::uint32_t> exceeding;
+  std::size_t weighted = 0;
+  std::size_t others = 0;
+  std::size_t others_exceeding = 0;
+  double roundoff = 0.0;  ///< largest of the storage types of weighted results
+};
+
+Census take_census(const Context& context, const std::vector<Found>& found) {
+  Census census;
+  for (std::uint32_t op = 0; op < context.problem.operators.size(); ++op) {
+    const Found* own = main_output(context, found, op);
+    if (own == nullptr) {
+      continue;
+    }
+    const bool over = exceeds(own->judgement);
+    if (!is_weighted(context.problem.operators[op])) {
+      ++census.others;
+      census.others_exceeding += over ? 1U : 0U;
+      continue;
+    }
+    ++census.weighted;
+    census.roundoff = std::max(census.roundoff, replay::unit_roundoff(own->dtype));
+    if (over) {
+      census.exceeding.push_back(op);
+    }
+  }
+  return census;
+}
+
+// Operands that are stored no wider than they are read lose nothing; nor do sums in fp32.
+bool possible(const Arithmetic& arithmetic, double roundoff) {
+  return arithmetic.half_accumulators ? roundoff > 0x1p-24 : arithmetic.operands > roundoff;
+}
+
+struct Fit {
+  std::size_t explained = 0;
+  double median = 0.0;  ///< of q_own
+  double distance() const { return std::abs(std::log(std::max(median, 1e-30))); }
+};
+
+Fit fit_of(const Context& context, const std::vector<Found>& found,
+           const std::vector<std::uint32_t>& operators) {
+  Fit fit;
+  std::vector<double> ratios;
+  for (const std::uint32_t op : operators) {
+    const Found* own = main_output(context, found, op);
+    if (own != nullptr) {
+      ratios.push_back(own->judgement.q_own);
+      fit.explained += exceeds(own->judgement) ? 0U : 1U;
+    }
+  }
+  fit.median = ratios.empty() ? 0.0 : median_of(std::move(ratios));
+  return fit;
+}
+
+std::string sentence_of(FindingKind kind) {
+  switch (kind) {
+    case FindingKind::tf32_products: return "the device multiplies in TF32";
+    case FindingKind::bf16_products: return "the device multiplies in bf16";
+    case FindingKind::half_accumulators:
+      return "the device sums products in its storage type instead of float32";
+    case FindingKind::truncation: return "the device rounds towards zero";
+    case FindingKind::wider_inputs:
+      return "the device reads its inputs with more digits than it dumps";
+    default: return "";
+  }
+}
+
+Finding finding_of(FindingKind kind, double value, std::size_t operators, bool assumed = false) {
+  Finding finding;
+  finding.kind = kind;
+  finding.sentence = sentence_of(kind) + (assumed ? " (as declared)" : "");
+  finding.value = value;
+  finding.operators = operators;
+  finding.assumed = assumed;
+  return finding;
+}
+
+}  // namespace
+
+bool is_weighted(const ProblemOperator& op) {
+  if (op.kind == nullptr) {
+    return false;
+  }
+  const replay::Family family = op.kind->family;
+  return op.kind->weighted() || family == replay::Family::dense ||
+         family == replay::Family::convolution || family == replay::Family::recurrent ||
+         op.kind->name == "Attention" || op.kind->name == "MultiHeadAttention";
+}
+
+std::optional<Finding> find_truncation(const Context& context, const std::vector<Found>& found) {
+  std::vector<double> biases;
+  for (std::uint32_t op = 0; op < context.problem.operators.size(); ++op) {
+    const Found* own = main_output(context, found, op);
+    if (own != nullptr && !is_weighted(context.problem.operators[op]) &&
+        !own->judgement.inputs_replayed && own->judgement.bias_count >= kBiasElements) {
+      biases.push_back(own->judgement.bias);
+    }
+  }
+  if (biases.size() < kBiasOperators) {
+    return std::nullopt;
+  }
+  const std::size_t operators = biases.size();
+  const double median = median_of(std::move(biases));
+  if (!(median < kBiasLimit)) {
+    return std::nullopt;
+  }
+  return finding_of(FindingKind::truncation, median, operators);
+}
+
+std::optional<ArithmeticFound> find_arithmetic(const Context& context,
+                                               const std::vector<Found>& found,
+                                               const JudgeAgain& again) {
+  const Census census = take_census(context, found);
+  const std::size_t exceeding = census.exceeding.size();
+  if (2 * exceeding <= census.weighted || static_cast<double>(census.others_exceeding) >
+                                              kFewOthers * static_cast<double>(census.others)) {
+    return std::nullopt;
+  }
+  std::optional<ArithmeticFound> best;
+  Fit best_fit;
+  for (const Arithmetic& arithmetic : kArithmetics) {
+    if (!possible(arithmetic, census.roundoff)) {
+      continue;
+    }
+    Assumptions assume = context.assume;
+    assume.operands = arithmetic.operands;
+    assume.half_accumulators = arithmetic.half_accumulators;
+    const Fit fit = fit_of(context, again(assume, census.exceeding), census.exceeding);
+    const bool enough =
+        static_cast<double>(fit.explained) >= kMostExplained * static_cast<double>(exceeding);
+    // More operators explained first, then the budget that predicts the error best: a ratio near 1.
+    const bool better =
+        !best || fit.explained > best_fit.explained ||
+        (fit.explained == best_fit.explained && fit.distance() < best_fit.distance());
+    if (enough && better && fit.median >= kLeastFit) {
+      best = ArithmeticFound{assume, finding_of(arithmetic.kind, fit.median, exceeding)};
+      best_fit = fit;
+    }
+  }
+  return best;
+}
+
+std::optional<Finding> find_flushed(const Context& context, const std::vector<Found>& found) {
+  std::uint64_t flushed = 0;
+  std::uint64_t kept = 0;
+  std::size_t operators = 0;
+  for (std::uint32_t op = 0; op < context.problem.operators.size(); ++op) {
+    const Found* own = main_output(context, found, op);
+    if (own != nullptr) {
+      flushed += own->judgement.flushed;
+      kept += own->subnormals;
+      operators += own->judgement.flushed > 0 ? 1U : 0U;
+    }
+  }
+  if (flushed < kFlushedElements || flushed <= kept) {
+    return std::nullopt;
+  }
+  const double share = static_cast<double>(flushed) / static_cast<double>(flushed + kept);
+  Finding finding = finding_of(FindingKind::flushed_subnormals, share, operators);
+  finding.sentence =
+      "the device sets subnormal results to 0 (" + std::to_string(flushed) + " elements)";
+  return finding;
+}
+
+std::optional<Finding> find_wider_inputs(const Context& context, const std::vector<Found>& found) {
+  std::size_t rounding = 0;
+  std::size_t wider = 0;
+  for (std::uint32_t op = 0; op < context.problem.operators.size(); ++op) {
+    const Found* own = main_output(context, found, op);
+    if (own != nullptr && own->judgement.bias_count > 0) {
+      ++rounding;
+      wider += own->judgement.wider_inputs ? 1U : 0U;
+    }
+  }
+  if (wider < kWiderOperators || 2 * wider <= rounding) {
+    return std::nullopt;
+  }
+  return finding_of(FindingKind::wider_inputs,
+                    static_cast<double>(wider) / static_cast<double>(rounding), wider);
+}
+
+std::vector<Finding> declared(const Assumptions& assume) {
+  std::vector<Finding> findings;
+  if (assume.truncation) {
+    findings.push_back(finding_of(FindingKind::truncation, 0.0, 0, true));
+  }
+  if (assume.operands > 0.0) {
+    const FindingKind kind =
+        assume.operands > 0x1p-10 ? FindingKind::bf16_products : FindingKind::tf32_products;
+    findings.push_back(finding_of(kind, assume.operands, 0, true));
+  }
+  if (assume.half_accumulators) {
+    findings.push_back(finding_of(FindingKind::half_accumulators, 0.0, 0, true));
+  }
+  if (assume.wider_inputs) {
+    findings.push_back(finding_of(FindingKind::wider_inputs, 0.0, 0, true));
+  }
+  return findings;
+}
+
+}  // namespace opdrift::verdict::judging

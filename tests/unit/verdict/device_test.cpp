@@ -1,0 +1,134 @@
+#include <gmock/gmock.h>
+
+#include "unit/verdict/sample_networks.hpp"
+
+namespace opdrift::verdict::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+std::vector<FindingKind> kinds(const JudgedRun& run) {
+  std::vector<FindingKind> found;
+  for (const Finding& finding : run.run.findings) {
+    found.push_back(finding.kind);
+  }
+  return found;
+}
+
+struct Network {
+  const char* name;
+  void (*build)(MemoryNetwork&);
+};
+
+class Device : public testing::TestWithParam<Network> {
+ protected:
+  Device() { GetParam().build(net_); }
+  MemoryNetwork net_;
+};
+
+TEST_P(Device, Tf32ProductsAreOneFindingAndNoCulprit) {
+  RunStyle target = stored_as(DType::f32);
+  target.operand_ulp = 0x1p-11;
+  net_.run(stored_as(DType::f32), target);
+  const JudgedRun run = net_.judge();
+  EXPECT_THAT(kinds(run), ElementsAre(FindingKind::tf32_products));
+  EXPECT_THAT(net_.with(run, Label::culprit), IsEmpty());
+  EXPECT_EQ(run.run.outcome, Outcome::pass);
+  EXPECT_EQ(run.run.findings.front().sentence, "the device multiplies in TF32");
+}
+
+TEST_P(Device, Bf16ProductsAreOneFindingAndNoCulprit) {
+  for (const DType storage : {DType::f32, DType::f16}) {
+    RunStyle target = stored_as(storage);
+    target.operand_ulp = 0x1p-8;
+    net_.run(stored_as(DType::f32), target);
+    const JudgedRun run = net_.judge();
+    EXPECT_THAT(kinds(run), ElementsAre(FindingKind::bf16_products));
+    EXPECT_THAT(net_.with(run, Label::culprit), IsEmpty());
+  }
+}
+
+TEST_P(Device, TruncationIsOneFindingAndNoCulprit) {
+  RunStyle target = stored_as(DType::f16);
+  target.truncate = true;
+  net_.run(stored_as(DType::f32), target);
+  const JudgedRun run = net_.judge();
+  EXPECT_THAT(kinds(run), ElementsAre(FindingKind::truncation));
+  EXPECT_LT(run.run.findings.front().value, -0.25);
+  EXPECT_THAT(net_.with(run, Label::culprit), IsEmpty());
+  EXPECT_THAT(net_.with(run, Label::drift), IsEmpty());
+}
+
+TEST_P(Device, WiderInputsAreOneFindingAndNobodyIsWatched) {
+  RunStyle target = stored_as(DType::bf16);
+  target.wide_inputs = true;
+  net_.run(stored_as(DType::f32), target);
+  const JudgedRun run = net_.judge();
+  EXPECT_THAT(net_.with(run, Label::culprit), IsEmpty());
+}
+
+TEST_P(Device, RoundingToNearestFindsNothing) {
+  for (const DType storage : {DType::f32, DType::f16, DType::bf16}) {
+    net_.run(stored_as(DType::f32), stored_as(storage));
+    EXPECT_THAT(kinds(net_.judge()), IsEmpty());
+  }
+}
+
+TEST_P(Device, DeclaredAssumptionsAreTakenAndSaid) {
+  RunStyle target = stored_as(DType::f32);
+  target.operand_ulp = 0x1p-11;
+  net_.run(stored_as(DType::f32), target);
+  JudgeOptions options;
+  options.assume = parse_assumptions("tf32").value();
+  const JudgedRun run = net_.judge(options);
+  ASSERT_EQ(run.run.findings.size(), 1U);
+  EXPECT_TRUE(run.run.findings.front().assumed);
+  EXPECT_THAT(net_.with(run, Label::culprit), IsEmpty());
+  options.assume = parse_assumptions("none").value();
+  EXPECT_FALSE(net_.with(net_.judge(options), Label::culprit).empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Networks, Device,
+                         testing::Values(Network{"picture", build_picture_network},
+                                         Network{"text", build_text_network}),
+                         [](const auto& entry) { return std::string(entry.param.name); });
+
+// A long sum of one sign kept in fp16 loses far more than fp32 would.
+TEST(Device, HalfAccumulatorsAreOneFindingAndNoCulprit) {
+  MemoryNetwork net;
+  build_text_network(net);
+  RunStyle target = stored_as(DType::f16);
+  target.half_accumulate = true;
+  net.run(stored_as(DType::f32), target);
+  const JudgedRun run = net.judge();
+  EXPECT_THAT(net.with(run, Label::culprit), IsEmpty());
+}
+
+// A device of TF32 products with one wrong operator: the finding does not hide it.
+TEST(Device, AFaultStandsOutOfTheFinding) {
+  MemoryNetwork net;
+  build_text_network(net);
+  RunStyle target = stored_as(DType::f32);
+  target.operand_ulp = 0x1p-11;
+  net.run(stored_as(DType::f32), target, {{"gelu", [](Array& y) {
+                                             for (double& value : y.values) {
+                                               value *= 1.02;
+                                             }
+                                           }}});
+  const JudgedRun run = net.judge();
+  EXPECT_THAT(kinds(run), ElementsAre(FindingKind::tf32_products));
+  EXPECT_THAT(net.with(run, Label::culprit), ElementsAre("gelu"));
+}
+
+TEST(Assumptions, AreReadByName) {
+  const Assumptions both = parse_assumptions("tf32,truncation").value();
+  EXPECT_EQ(both.operands, 0x1p-11);
+  EXPECT_TRUE(both.truncation);
+  EXPECT_EQ(parse_assumptions("none").value(), Assumptions{});
+  EXPECT_FALSE(parse_assumptions("tf16").has_value());
+  EXPECT_FALSE(parse_assumptions("").has_value());
+}
+
+}  // namespace
+}  // namespace opdrift::verdict::test
