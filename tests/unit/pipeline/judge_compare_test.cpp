@@ -218,34 +218,34 @@ TEST_F(JudgeCompare, ASelectionShowsItsOperatorsAndJudgesThemAlike) {
   EXPECT_FALSE(result.tensors[0].judgement->inputs_replayed);
 }
 
-TEST(OnnxProblem, OperatorsOnACycleAreLeftOutAndSaid) {
+TEST(GraphProblem, OperatorsOnACycleAreLeftOutAndSaid) {
   onnx::Model model = chain();
   model.graph.nodes.push_back(onnx::make_node("Add", "loop_a", {"x", "b"}, {"a"}));
   model.graph.nodes.push_back(onnx::make_node("Relu", "loop_b", {"a"}, {"b"}));
-  const OnnxProblem problem = onnx_problem(model);
+  const GraphProblem problem = onnx_problem(model);
   EXPECT_EQ(problem.problem.operators.size(), 3U);
   ASSERT_EQ(problem.notes.size(), 1U);
   EXPECT_NE(problem.notes[0].find("cycle"), std::string::npos);
 }
 
-TEST(OnnxProblem, OperatorsInAnyOrderAreSorted) {
+TEST(GraphProblem, OperatorsInAnyOrderAreSorted) {
   onnx::Model model = chain();
   std::swap(model.graph.nodes[0], model.graph.nodes[2]);
-  const OnnxProblem problem = onnx_problem(model);
+  const GraphProblem problem = onnx_problem(model);
   ASSERT_EQ(problem.problem.operators.size(), 3U);
   EXPECT_EQ(problem.problem.operators[0].op->name, "first");
   EXPECT_EQ(problem.problem.operators[2].op->name, "last");
 }
 
-TEST(OnnxProblem, AValueMadeTwiceCountsOnce) {
+TEST(GraphProblem, AValueMadeTwiceCountsOnce) {
   onnx::Model model = chain();
   model.graph.nodes.push_back(onnx::make_node("Neg", "again", {"x"}, {"r"}));
-  const OnnxProblem problem = onnx_problem(model);
+  const GraphProblem problem = onnx_problem(model);
   EXPECT_EQ(problem.problem.operators.size(), 3U);
   EXPECT_EQ(problem.notes.size(), 1U);
 }
 
-TEST(OnnxProblem, ConstantNodesAreParametersWithTheirValue) {
+TEST(GraphProblem, ConstantNodesAreParametersWithTheirValue) {
   onnx::Model model = chain();
   onnx::Node node = onnx::make_node("Constant", "k", {}, {"two"});
   onnx::Attribute attribute;
@@ -254,7 +254,7 @@ TEST(OnnxProblem, ConstantNodesAreParametersWithTheirValue) {
   attribute.reals = {2.0F, 4.0F};
   node.attributes.push_back(attribute);
   model.graph.nodes.push_back(node);
-  const OnnxProblem problem = onnx_problem(model);
+  const GraphProblem problem = onnx_problem(model);
   const auto value = problem.value_of.at("two");
   EXPECT_EQ(problem.problem.values[value].role, verdict::ProblemValue::Role::parameter);
   EXPECT_EQ(problem.parameters[value].desc.shape, tensor::Shape{2});

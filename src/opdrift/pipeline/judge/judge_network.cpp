@@ -1,10 +1,14 @@
 #include "opdrift/pipeline/judge/judge_network.hpp"
 
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "opdrift/base/text.hpp"
+#include "opdrift/graph/atc_json.hpp"
+#include "opdrift/pipeline/judge/atc_problem.hpp"
 #include "opdrift/pipeline/judge/judge_run.hpp"
+#include "opdrift/pipeline/judge/onnx_problem.hpp"
 #include "opdrift/pipeline/network/open_row.hpp"
 
 namespace opdrift::pipeline {
@@ -27,8 +31,10 @@ class NetworkJudge {
                const NetworkResult& compared)
       : inputs_(inputs), network_(network), compared_(compared) {}
 
-  Status run(const OnnxProblem& problem, const std::vector<std::optional<std::size_t>>& row_of_job,
-             const JudgeRunOptions& options, verdict::RunResult& result) {
+  /// Operators are those of the original model.
+  Status by_model(const GraphProblem& problem,
+                  const std::vector<std::optional<std::size_t>>& row_of_job,
+                  const JudgeRunOptions& options, verdict::RunResult& result) {
     PairValues values(
         problem, [this](std::size_t job) { return open_job(job); },
         [this](std::size_t entry) { return open_golden(entry); });
@@ -39,8 +45,77 @@ class NetworkJudge {
     return judge_run(problem, values, options, result);
   }
 
+  /// Operators are those of the target, with the weights that the target dumped.
+  Status by_target_graph(const std::vector<std::optional<std::size_t>>& row_of_job,
+                         const JudgeRunOptions& options, verdict::RunResult& result) {
+    OPDRIFT_TRY(graph::Graph graph,
+                graph::read_atc_json(network_.graph_json, {.attributes = true}));
+    std::unordered_map<std::string, std::size_t> outputs;  // jobs by value name
+    for (std::size_t j = 0; j < compared_.jobs.size(); ++j) {
+      const NetworkRow& row = compared_.rows[compared_.jobs[j].row];
+      if (row.output && row.measurement) {
+        outputs.emplace(atc_value(row.operator_name, row.tensor), j);
+      }
+    }
+    const AtcLookup lookup{
+        [&](const std::string& name, std::uint32_t output) {
+          return outputs.contains(atc_value(name, output));
+        },
+        [&](const std::string& name, std::uint32_t input) { return dumped_input(name, input); }};
+    const GraphProblem problem = atc_problem(std::move(graph), lookup);
+    PairValues values(
+        problem, [this](std::size_t job) { return open_job(job); },
+        [this](std::size_t entry) { return open_golden(entry); });
+    std::size_t placed = 0;
+    for (const auto& [name, job] : outputs) {
+      const auto value = problem.value_of.find(name);
+      if (value != problem.value_of.end()) {
+        values.set_pair(value->second, job, row_of_job[job]);
+        ++placed;
+      }
+    }
+    place_target_inputs(problem, values);
+    return placed == 0 ? Status(Unit{}) : judge_run(problem, values, options, result);
+  }
+
  private:
-  std::size_t place_pairs(const OnnxProblem& problem,
+  /// What an operator dumped of one of its inputs, unfolded to the shape it had in the model.
+  Result<tensor::View> dumped_input(const std::string& name, std::uint32_t input) const {
+    const auto entry = inputs_.target->find(inputs_.target->key_of(name, 0));
+    if (!entry) {
+      return Error{ErrorCode::not_found, "no dump of operator", name};
+    }
+    OPDRIFT_TRY(const std::shared_ptr<const OpenedDump> opened, inputs_.target->open(*entry));
+    const io::FileTensor* found = find_tensor(*opened, io::TensorRole::input, input);
+    if (found == nullptr) {
+      return Error{ErrorCode::out_of_range, "no such input", opened->dump.path};
+    }
+    OPDRIFT_TRY(const tensor::Tensor tensor, load_tensor(*opened, *found));
+    OPDRIFT_TRY(AlignedPair pair, align_pair(tensor, tensor));
+    return std::move(pair.target);
+  }
+
+  /// Network inputs are known from the operators that read them.
+  void place_target_inputs(const GraphProblem& problem, PairValues& values) const {
+    std::unordered_map<std::string, std::size_t> inputs;  // jobs by "operator:input:number"
+    for (std::size_t j = 0; j < compared_.jobs.size(); ++j) {
+      const NetworkRow& row = compared_.rows[compared_.jobs[j].row];
+      if (!row.output && row.measurement) {
+        inputs.emplace(row.operator_name + ":" + std::to_string(row.tensor), j);
+      }
+    }
+    for (const verdict::ProblemOperator& op : problem.problem.operators) {
+      for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+        const auto job = inputs.find(op.op->name + ":" + std::to_string(i));
+        if (op.inputs[i] != verdict::kAbsent && job != inputs.end() &&
+            problem.problem.values[op.inputs[i]].role != verdict::ProblemValue::Role::parameter) {
+          values.set_pair(op.inputs[i], job->second, std::nullopt);
+        }
+      }
+    }
+  }
+
+  std::size_t place_pairs(const GraphProblem& problem,
                           const std::vector<std::optional<std::size_t>>& row_of_job,
                           PairValues& values) const {
     const ValueNames names(problem);
@@ -60,7 +135,7 @@ class NetworkJudge {
   }
 
   /// Network inputs are dumped by the operators that read them, where no operator made them.
-  void place_inputs(const OnnxProblem& problem, PairValues& values) const {
+  void place_inputs(const GraphProblem& problem, PairValues& values) const {
     for (std::size_t j = 0; j < compared_.jobs.size(); ++j) {
       const NetworkRow& row = compared_.rows[compared_.jobs[j].row];
       const match::NamedTensor name = golden_name(row.golden_tensor);
@@ -76,7 +151,7 @@ class NetworkJudge {
   }
 
   /// Golden tensors that no operator of the device made: what happened inside fused operators.
-  void place_goldens(const OnnxProblem& problem, PairValues& values) {
+  void place_goldens(const GraphProblem& problem, PairValues& values) {
     for (const verdict::ProblemOperator& op : problem.problem.operators) {
       for (std::uint32_t i = 0; i < op.outputs.size(); ++i) {
         const auto entry = inputs_.golden->find(inputs_.golden->key_of(op.op->name, i));
@@ -132,13 +207,18 @@ Status judge_network(const NetworkInputs& inputs, const NetworkOptions& network,
                      const NetworkResult& compared,
                      const std::vector<std::optional<std::size_t>>& row_of_job,
                      const CompareOptions& options, verdict::RunResult& result) {
-  OPDRIFT_TRY(const std::optional<OnnxProblem> problem,
-              problem_of(options, network.golden_path, result));
-  if (!problem) {
+  if (!wants_verdict(options, result)) {
     return Unit{};
   }
-  OPDRIFT_CHECK_OK(NetworkJudge(inputs, network, compared)
-                       .run(*problem, row_of_job, judge_run_options(options), result));
+  OPDRIFT_TRY(const GoldenModel model, model_of(options, network.golden_path));
+  NetworkJudge judge(inputs, network, compared);
+  if (model.model) {
+    const GraphProblem problem = onnx_problem(*model.model);
+    OPDRIFT_CHECK_OK(judge.by_model(problem, row_of_job, judge_run_options(options), result));
+  }
+  if (!result.verdict) {
+    OPDRIFT_CHECK_OK(judge.by_target_graph(row_of_job, judge_run_options(options), result));
+  }
   return conclude(options, result);
 }
 

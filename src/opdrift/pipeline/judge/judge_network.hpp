@@ -11,10 +11,11 @@
 
 namespace opdrift::pipeline {
 
-/// Judges a comparison through graph json by the replay budget, where the options or the golden's
-/// manifest name the original model: an operator of the device that does the work of several is
-/// judged as one, with what it lacks replayed. Else the limits stay in force, and the notes say
-/// why.
+/// Judges a comparison through graph json by the replay budget. Where the options or the golden's
+/// manifest name the original model, by that: an operator of the device that does the work of
+/// several is judged as one, with what it lacks replayed. Else by the target's own graph, as far as
+/// its operators have one original each. Where neither tells anything the limits stay in force, and
+/// the notes say why.
 ///
 /// `jobs` and `rows` are those of the network's result, `row_of_job` tells the row of `result`.
 /// Fails as judge_pairs does.

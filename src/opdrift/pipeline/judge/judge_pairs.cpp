@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "opdrift/pipeline/judge/judge_run.hpp"
+#include "opdrift/pipeline/judge/onnx_problem.hpp"
 
 namespace opdrift::pipeline {
 
@@ -65,7 +66,7 @@ class PairJudge {
         row_of_pair_(row_of_pair),
         options_(options) {}
 
-  Status run(const OnnxProblem& problem, verdict::RunResult& result) {
+  Status run(const GraphProblem& problem, verdict::RunResult& result) {
     const ValueNames names(problem);
     std::optional<RunVerdict> verdict;
     for (const std::string& step : steps()) {
@@ -148,14 +149,18 @@ class PairJudge {
 Status judge_pairs(const DumpIndex& golden, const DumpIndex& target, const Pairing& pairing,
                    const std::vector<std::optional<std::size_t>>& row_of_pair,
                    const CompareOptions& options, verdict::RunResult& result) {
-  if (options.decided_by == DecidedBy::gates || result.tensors.empty() || result.interrupted) {
+  if (!wants_verdict(options, result)) {
     return Unit{};
   }
-  OPDRIFT_TRY(const std::optional<OnnxProblem> problem, problem_of(options, golden.path, result));
-  if (!problem) {
-    return Unit{};
+  OPDRIFT_TRY(const GoldenModel model, model_of(options, golden.path));
+  if (!model.model) {
+    return conclude(options, result,
+                    model.note.empty() ? "no model tells what the operators should compute; give "
+                                         "the golden's with --graph"
+                                       : model.note);
   }
-  OPDRIFT_CHECK_OK(PairJudge(golden, target, pairing, row_of_pair, options).run(*problem, result));
+  const GraphProblem problem = onnx_problem(*model.model);
+  OPDRIFT_CHECK_OK(PairJudge(golden, target, pairing, row_of_pair, options).run(problem, result));
   return conclude(options, result);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "opdrift/pipeline/judge/explain_run.hpp"
 #include "opdrift/pipeline/judge/golden_model.hpp"
 #include "opdrift/verdict/rejudge.hpp"
 
@@ -29,14 +30,6 @@ Judgement outside_graph(const verdict::TensorResult& row) {
   return judgement;
 }
 
-Status no_verdict(const CompareOptions& options, std::string why, verdict::RunResult& result) {
-  if (options.decided_by == DecidedBy::verdict) {
-    return Error{ErrorCode::invalid_argument, "--rule verdict: " + why};
-  }
-  result.notes.push_back("judged by limits: " + std::move(why));
-  return Unit{};
-}
-
 std::string given_model(const CompareOptions& options) {
   const auto model = std::find_if(options.graphs.begin(), options.graphs.end(),
                                   [](const std::string& path) { return !looks_like_json(path); });
@@ -51,7 +44,7 @@ void take_judgement(Judgement judgement, verdict::TensorResult& row) {
 
 }  // namespace
 
-Status judge_run(const OnnxProblem& problem, const PairValues& values,
+Status judge_run(const GraphProblem& problem, const PairValues& values,
                  const JudgeRunOptions& options, verdict::RunResult& result) {
   OPDRIFT_TRY(verdict::JudgedRun judged, verdict::judge(problem.problem, values, options.judge));
   for (ValueId value = 0; value < judged.values.size(); ++value) {
@@ -68,6 +61,10 @@ Status judge_run(const OnnxProblem& problem, const PairValues& values,
   }
   judged.run.first_divergence = std::move(first_rows);
   result.verdict = std::move(judged.run);
+  if (options.explain) {
+    explain_run(problem, values, {.jobs = options.judge.jobs, .cancel = options.judge.cancel},
+                result);
+  }
   result.notes.insert(result.notes.end(), problem.notes.begin(), problem.notes.end());
   return Unit{};
 }
@@ -81,28 +78,21 @@ JudgeRunOptions judge_run_options(const CompareOptions& options) {
   return run;
 }
 
-Result<std::optional<OnnxProblem>> problem_of(const CompareOptions& options,
-                                              const std::string& golden_path,
-                                              verdict::RunResult& result) {
-  if (options.decided_by == DecidedBy::gates || result.tensors.empty() || result.interrupted) {
-    return std::optional<OnnxProblem>();
-  }
-  OPDRIFT_TRY(const GoldenModel model, golden_model(given_model(options), golden_path));
-  if (!model.model) {
-    OPDRIFT_CHECK_OK(no_verdict(options,
-                                model.note.empty()
-                                    ? "no model tells what the operators should compute; give the "
-                                      "golden's with --graph"
-                                    : model.note,
-                                result));
-    return std::optional<OnnxProblem>();
-  }
-  return std::optional<OnnxProblem>(onnx_problem(*model.model));
+bool wants_verdict(const CompareOptions& options, const verdict::RunResult& result) {
+  return options.decided_by != DecidedBy::gates && !result.tensors.empty() && !result.interrupted;
 }
 
-Status conclude(const CompareOptions& options, verdict::RunResult& result) {
+Result<GoldenModel> model_of(const CompareOptions& options, const std::string& golden_path) {
+  return golden_model(given_model(options), golden_path);
+}
+
+Status conclude(const CompareOptions& options, verdict::RunResult& result, const std::string& why) {
+  if (!result.verdict && options.decided_by == DecidedBy::verdict) {
+    return Error{ErrorCode::invalid_argument, "--rule verdict: " + why};
+  }
   if (!result.verdict) {
-    return no_verdict(options, "the model knows none of the dump's tensors", result);
+    result.notes.push_back("judged by limits: " + why);
+    return Unit{};
   }
   for (verdict::TensorResult& row : result.tensors) {
     if (!row.judgement) {

@@ -1,7 +1,5 @@
 #include "opdrift/pipeline/judge/onnx_problem.hpp"
 
-#include <functional>
-#include <queue>
 #include <utility>
 
 #include "opdrift/base/mapped_file.hpp"
@@ -55,11 +53,11 @@ class Builder {
     made_.graph = io::onnx::to_graph(model);
   }
 
-  OnnxProblem build() {
+  GraphProblem build() {
     add_parameters();
     add_inputs();
     add_operators();
-    sort_operators();
+    sort_operators(made_);
     for (const io::onnx::ValueInfo& output : model_.graph.outputs) {
       const auto found = made_.value_of.find(output.name);
       if (found != made_.value_of.end()) {
@@ -71,21 +69,16 @@ class Builder {
 
  private:
   ValueId value(const std::string& name, ProblemValue::Role role) {
-    const auto [found, added] =
-        made_.value_of.emplace(name, static_cast<ValueId>(made_.problem.values.size()));
-    if (added) {
-      made_.problem.values.push_back({name, role, false});
-      made_.parameters.emplace_back();
-    }
-    return found->second;
+    return add_value(made_, name, role);
   }
 
-  void add_parameter(const std::string& name, Result<tensor::Tensor> data) {
+  void add_parameter(const std::string& name, const Result<tensor::Tensor>& data) {
     const ValueId id = value(name, ProblemValue::Role::parameter);
-    if (data) {
-      made_.parameters[id] = std::move(*data);
+    auto view = data ? tensor::stored_view(*data) : Result<tensor::View>(data.error());
+    if (view) {
+      made_.parameters[id] = std::move(*view);
     } else {
-      made_.notes.push_back("parameter '" + name + "': " + data.error().to_string());
+      made_.notes.push_back("parameter '" + name + "': " + view.error().to_string());
     }
   }
 
@@ -150,60 +143,15 @@ class Builder {
     }
   }
 
-  /// Kahn's algorithm; of the operators that are ready the first of the file goes first.
-  void sort_operators() {
-    std::vector<ProblemOperator>& operators = made_.problem.operators;
-    std::vector<std::size_t> producer(made_.problem.values.size(), operators.size());
-    for (std::size_t i = 0; i < operators.size(); ++i) {
-      for (const ValueId id : operators[i].outputs) {
-        if (id != kAbsent) {
-          producer[id] = i;
-        }
-      }
-    }
-    std::vector<std::vector<std::size_t>> readers(operators.size());
-    std::vector<std::size_t> waits(operators.size(), 0);
-    for (std::size_t i = 0; i < operators.size(); ++i) {
-      for (const ValueId id : operators[i].inputs) {
-        if (id != kAbsent && producer[id] < operators.size()) {
-          readers[producer[id]].push_back(i);
-          ++waits[i];
-        }
-      }
-    }
-    std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>> ready;
-    for (std::size_t i = 0; i < operators.size(); ++i) {
-      if (waits[i] == 0) {
-        ready.push(i);
-      }
-    }
-    std::vector<ProblemOperator> sorted;
-    while (!ready.empty()) {
-      const std::size_t next = ready.top();
-      ready.pop();
-      for (const std::size_t reader : readers[next]) {
-        if (--waits[reader] == 0) {
-          ready.push(reader);
-        }
-      }
-      sorted.push_back(std::move(operators[next]));
-    }
-    if (sorted.size() < operators.size()) {
-      made_.notes.push_back(std::to_string(operators.size() - sorted.size()) +
-                            " operators stand on or behind a cycle and cannot be judged");
-    }
-    operators = std::move(sorted);
-  }
-
   const io::onnx::Model& model_;
   std::string folder_;
-  OnnxProblem made_;
+  GraphProblem made_;
   std::vector<std::size_t> node_of_;
 };
 
 }  // namespace
 
-OnnxProblem onnx_problem(const io::onnx::Model& model) {
+GraphProblem onnx_problem(const io::onnx::Model& model) {
   return Builder(model).build();
 }
 

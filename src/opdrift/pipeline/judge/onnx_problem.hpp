@@ -1,16 +1,7 @@
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <unordered_map>
-#include <vector>
-
-#include "opdrift/base/result.hpp"
-#include "opdrift/graph/graph.hpp"
 #include "opdrift/io/onnx/model.hpp"
-#include "opdrift/tensor/tensor.hpp"
-#include "opdrift/verdict/problem.hpp"
+#include "opdrift/pipeline/judge/graph_problem.hpp"
 
 /// An ONNX model as a problem for the judge.
 ///
@@ -23,15 +14,7 @@
 /// operator.
 namespace opdrift::pipeline {
 
-struct OnnxProblem {
-  graph::Graph graph;  ///< operators that `problem` points to
-  verdict::Problem problem;
-  std::unordered_map<std::string, verdict::ValueId> value_of;  ///< by value name
-  std::vector<tensor::Tensor> parameters;  ///< by ValueId; raw and empty where there is no data
-  std::vector<std::string> notes;          ///< what was left out, and why
-};
-
 /// The problem of the main graph. Parameters are mapped, not copied; they keep the file open.
-OnnxProblem onnx_problem(const io::onnx::Model& model);
+GraphProblem onnx_problem(const io::onnx::Model& model);
 
 }  // namespace opdrift::pipeline

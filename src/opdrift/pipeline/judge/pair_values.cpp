@@ -7,7 +7,7 @@ namespace opdrift::pipeline {
 using verdict::RunSide;
 using verdict::ValueId;
 
-PairValues::PairValues(const OnnxProblem& problem, OpenPair open_pair, OpenGolden open_golden)
+PairValues::PairValues(const GraphProblem& problem, OpenPair open_pair, OpenGolden open_golden)
     : problem_(problem),
       open_pair_(std::move(open_pair)),
       open_golden_(std::move(open_golden)),
@@ -34,14 +34,18 @@ std::optional<std::size_t> PairValues::row_of(ValueId value) const {
 
 bool PairValues::has(RunSide side, ValueId value) const {
   if (problem_.problem.values[value].role == verdict::ProblemValue::Role::parameter) {
-    return side == RunSide::golden && !problem_.parameters[value].bytes.span.empty();
+    return side == RunSide::golden && problem_.parameters[value].has_value();
   }
   return pairs_[value] || (side == RunSide::golden && goldens_[value]);
 }
 
 Result<tensor::View> PairValues::view(RunSide side, ValueId value) const {
   if (problem_.problem.values[value].role == verdict::ProblemValue::Role::parameter) {
-    return tensor::stored_view(problem_.parameters[value]);
+    if (!problem_.parameters[value]) {
+      return Error{ErrorCode::not_found, "no data for parameter",
+                   problem_.problem.values[value].name};
+    }
+    return *problem_.parameters[value];
   }
   if (pairs_[value]) {
     OPDRIFT_TRY(AlignedPair pair, open_pair_(*pairs_[value]));
@@ -61,7 +65,7 @@ std::string operator_key(std::string_view name, std::uint32_t index) {
 
 }  // namespace
 
-ValueNames::ValueNames(const OnnxProblem& problem) : problem_(problem) {
+ValueNames::ValueNames(const GraphProblem& problem) : problem_(problem) {
   for (const verdict::ProblemOperator& op : problem.problem.operators) {
     for (std::uint32_t i = 0; i < op.outputs.size(); ++i) {
       if (op.outputs[i] == verdict::kAbsent) {

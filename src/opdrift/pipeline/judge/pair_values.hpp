@@ -9,7 +9,7 @@
 #include "opdrift/base/result.hpp"
 #include "opdrift/match/name_match.hpp"
 #include "opdrift/pipeline/align_pair.hpp"
-#include "opdrift/pipeline/judge/onnx_problem.hpp"
+#include "opdrift/pipeline/judge/graph_problem.hpp"
 #include "opdrift/verdict/problem.hpp"
 
 namespace opdrift::pipeline {
@@ -23,7 +23,7 @@ class PairValues : public verdict::ValueSource {
  public:
   using OpenGolden = std::function<Result<tensor::View>(std::size_t golden)>;
 
-  PairValues(const OnnxProblem& problem, OpenPair open_pair, OpenGolden open_golden);
+  PairValues(const GraphProblem& problem, OpenPair open_pair, OpenGolden open_golden);
 
   /// The pair that holds a value, and the row of the result it has, if any. The first one counts.
   void set_pair(verdict::ValueId value, std::size_t pair, std::optional<std::size_t> row);
@@ -37,7 +37,7 @@ class PairValues : public verdict::ValueSource {
   Result<tensor::View> view(verdict::RunSide side, verdict::ValueId value) const override;
 
  private:
-  const OnnxProblem& problem_;
+  const GraphProblem& problem_;
   OpenPair open_pair_;
   OpenGolden open_golden_;
   std::vector<std::optional<std::size_t>> pairs_;
@@ -49,11 +49,11 @@ class PairValues : public verdict::ValueSource {
 /// number, else by the same with the name normalised (unique names only).
 class ValueNames {
  public:
-  explicit ValueNames(const OnnxProblem& problem);
+  explicit ValueNames(const GraphProblem& problem);
   std::optional<verdict::ValueId> find(const match::NamedTensor& name) const;
 
  private:
-  const OnnxProblem& problem_;
+  const GraphProblem& problem_;
   std::unordered_map<std::string, verdict::ValueId> by_operator_;
   std::unordered_map<std::string, std::optional<verdict::ValueId>> by_normalised_;
 };

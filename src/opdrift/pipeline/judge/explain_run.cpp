@@ -1,0 +1,238 @@
+#include "opdrift/pipeline/judge/explain_run.hpp"
+
+#include <array>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "opdrift/replay/replay.hpp"
+#include "opdrift/verdict/explain/explain.hpp"
+
+namespace opdrift::pipeline {
+
+namespace {
+
+using verdict::kAbsent;
+using verdict::ProblemOperator;
+using verdict::RunSide;
+using verdict::ValueId;
+
+constexpr std::size_t kMostExplained = 16;
+
+/// A replay for an explanation costs about as much as the operator; larger ones go without.
+constexpr replay::Limits kLimits{.max_elements = std::uint64_t{1} << 25,
+                                 .max_multiply_adds = std::uint64_t{1} << 33};
+
+/// Activations that a wrong one may be taken for.
+constexpr std::array<std::string_view, 8> kActivations = {
+    "Relu", "LeakyRelu", "Sigmoid", "Tanh", "Gelu", "HardSwish", "HardSigmoid", "Identity"};
+constexpr std::array<double, 6> kEpsilons = {0.0, 1e-12, 1e-6, 1e-5, 1e-3, 1e-2};
+
+/// The inputs of an operator as the target had them.
+struct Inputs {
+  std::vector<std::optional<replay::Array>> arrays;
+  std::vector<const replay::Array*> pointers;
+};
+
+std::shared_ptr<const Inputs> load_inputs(const ProblemOperator& op, const PairValues& values) {
+  auto inputs = std::make_shared<Inputs>();
+  for (const ValueId value : op.inputs) {
+    inputs->arrays.emplace_back();
+    if (value == kAbsent) {
+      continue;
+    }
+    const RunSide side = values.has(RunSide::target, value) ? RunSide::target : RunSide::golden;
+    const auto view = values.view(side, value);
+    auto array = view ? replay::load(*view, kLimits) : Result<replay::Array>(view.error());
+    if (!array || (side == RunSide::golden && !values.has(RunSide::golden, value))) {
+      return nullptr;
+    }
+    inputs->arrays.back() = std::move(*array);
+  }
+  for (const auto& array : inputs->arrays) {
+    inputs->pointers.push_back(array ? &*array : nullptr);
+  }
+  return inputs;
+}
+
+/// Output `index` of an operator on these inputs; nothing when it cannot be had.
+std::optional<replay::Array> replayed(const replay::OperatorKind* kind, const graph::Operator& op,
+                                      const Inputs& inputs, std::size_t index) {
+  if (kind == nullptr || kind->evaluate == nullptr) {
+    return std::nullopt;
+  }
+  auto outputs = replay::evaluate(*kind, {.op = op, .inputs = inputs.pointers, .limits = kLimits});
+  if (!outputs || index >= outputs->size()) {
+    return std::nullopt;
+  }
+  return std::move((*outputs)[index]);
+}
+
+tensor::Tensor tensor_of(const replay::Array& array) {
+  std::vector<std::byte> bytes(array.values.size() * sizeof(double));
+  std::memcpy(bytes.data(), array.values.data(), bytes.size());
+  tensor::Tensor tensor;
+  tensor.desc.dtype = tensor::DType::f64;
+  tensor.desc.shape = array.shape;
+  tensor.bytes = own_bytes(std::move(bytes));
+  return tensor;
+}
+
+/// An alternative that is replayed when it is first asked for.
+verdict::Alternative alternative(std::string sentence, const replay::OperatorKind* kind,
+                                 std::shared_ptr<const graph::Operator> op,
+                                 std::shared_ptr<const Inputs> inputs, std::size_t index) {
+  verdict::Alternative made;
+  made.sentence = std::move(sentence);
+  auto known = std::make_shared<std::optional<replay::Array>>();
+  made.values = [=](std::span<const std::uint64_t> positions) -> Result<std::vector<double>> {
+    if (!*known) {
+      *known = replayed(kind, *op, *inputs, index);
+    }
+    std::vector<double> picked;
+    for (const std::uint64_t position : positions) {
+      if (!*known || position >= (*known)->values.size()) {
+        return Error{ErrorCode::unsupported, "the alternative cannot be replayed"};
+      }
+      picked.push_back((*known)->values[position]);
+    }
+    return picked;
+  };
+  return made;
+}
+
+void add_activations(const ProblemOperator& op, const std::shared_ptr<const Inputs>& inputs,
+                     std::vector<verdict::Alternative>& alternatives) {
+  for (const std::string_view name : kActivations) {
+    if (name == op.op->type || op.inputs.size() != 1) {
+      continue;
+    }
+    auto other = std::make_shared<graph::Operator>(*op.op);
+    other->type = name;
+    other->attributes.clear();
+    alternatives.push_back(alternative(std::string(name) + " where " + op.op->type + " is expected",
+                                       replay::find_kind(name, replay::Dialect::onnx),
+                                       std::move(other), inputs, 0));
+  }
+}
+
+void add_epsilons(const ProblemOperator& op, const std::shared_ptr<const Inputs>& inputs,
+                  std::size_t index, std::vector<verdict::Alternative>& alternatives) {
+  for (const double epsilon : kEpsilons) {
+    auto other = std::make_shared<graph::Operator>(*op.op);
+    graph::Attribute attribute;
+    attribute.kind = graph::Attribute::Kind::real;
+    attribute.reals = {epsilon};
+    other->attributes.insert_or_assign("epsilon", std::move(attribute));
+    std::array<char, 48> text{};
+    std::snprintf(text.data(), text.size(), "computed with epsilon %g", epsilon);
+    alternatives.push_back(alternative(text.data(), op.kind, std::move(other), inputs, index));
+  }
+}
+
+std::vector<verdict::Alternative> alternatives_of(const ProblemOperator& op,
+                                                  const std::shared_ptr<const Inputs>& inputs,
+                                                  std::size_t index) {
+  std::vector<verdict::Alternative> alternatives;
+  if (inputs == nullptr || op.kind == nullptr) {
+    return alternatives;
+  }
+  const replay::Family family = op.kind->family;
+  if (family == replay::Family::selection || family == replay::Family::function) {
+    add_activations(op, inputs, alternatives);
+  }
+  if (family == replay::Family::normalisation) {
+    add_epsilons(op, inputs, index, alternatives);
+  }
+  return alternatives;
+}
+
+class Explainer {
+ public:
+  Explainer(const GraphProblem& problem, const PairValues& values, const ExplainRunOptions& options,
+            verdict::RunResult& result)
+      : problem_(problem), values_(values), options_(options), result_(result) {}
+
+  void run() {
+    std::size_t culprits = 0;
+    for (const ProblemOperator& op : problem_.problem.operators) {
+      for (std::size_t i = 0; i < op.outputs.size(); ++i) {
+        if (is_culprit(op.outputs[i]) && ++culprits <= kMostExplained) {
+          explain(op, i);
+        }
+      }
+    }
+    if (culprits > kMostExplained) {
+      result_.notes.push_back("the first " + std::to_string(kMostExplained) + " of " +
+                              std::to_string(culprits) + " culprits were explained");
+    }
+  }
+
+ private:
+  bool is_culprit(ValueId value) const {
+    const auto row = value == kAbsent ? std::nullopt : values_.row_of(value);
+    return row && result_.tensors[*row].judgement &&
+           result_.tensors[*row].judgement->label == verdict::Label::culprit;
+  }
+
+  /// Reads every tensor of the target, once, when the first culprit is met.
+  const verdict::TensorFingerprints& fingerprints() {
+    if (!fingerprints_) {
+      fingerprints_.emplace();
+      for (ValueId value = 0; value < problem_.problem.values.size(); ++value) {
+        if (values_.has(RunSide::target, value)) {
+          if (const auto view = values_.view(RunSide::target, value)) {
+            fingerprints_->add(*view, problem_.problem.values[value].name);
+          }
+        }
+      }
+    }
+    return *fingerprints_;
+  }
+
+  void explain(const ProblemOperator& op, std::size_t index) {
+    const ValueId value = op.outputs[index];
+    const auto golden = values_.view(RunSide::golden, value);
+    const auto target = values_.view(RunSide::target, value);
+    if (!golden || !target) {
+      return;
+    }
+    const std::shared_ptr<const Inputs> inputs = load_inputs(op, values_);
+    const std::optional<replay::Array> made =
+        inputs ? replayed(op.kind, *op.op, *inputs, index) : std::nullopt;
+    const Result<tensor::View> expected =
+        made ? tensor::stored_view(tensor_of(*made)) : Result<tensor::View>(Error{});
+    verdict::ExplainContext context;
+    context.fingerprints = &fingerprints();
+    context.without = {problem_.problem.values[value].name};
+    context.alternatives = alternatives_of(op, inputs, index);
+    context.jobs = worker_count(options_.jobs);
+    context.cancel = options_.cancel;
+    auto found = verdict::examine(*golden, *target, expected ? &*expected : nullptr, context);
+    if (found) {
+      verdict::TensorResult& row = result_.tensors[*values_.row_of(value)];
+      row.explanations = std::move(found->explanations);
+      row.place = std::move(found->place);
+    }
+  }
+
+  const GraphProblem& problem_;
+  const PairValues& values_;
+  const ExplainRunOptions& options_;
+  verdict::RunResult& result_;
+  std::optional<verdict::TensorFingerprints> fingerprints_;
+};
+
+}  // namespace
+
+void explain_run(const GraphProblem& problem, const PairValues& values,
+                 const ExplainRunOptions& options, verdict::RunResult& result) {
+  Explainer(problem, values, options, result).run();
+}
+
+}  // namespace opdrift::pipeline

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "opdrift/base/parallel.hpp"
+#include "opdrift/pipeline/judge/graph_problem.hpp"
+#include "opdrift/pipeline/judge/pair_values.hpp"
+#include "opdrift/verdict/result.hpp"
+
+namespace opdrift::pipeline {
+
+struct ExplainRunOptions {
+  std::size_t jobs = 0;
+  const CancelFlag* cancel = nullptr;
+};
+
+/// Explains the culprits of a judged run: what would make the wrong tensor out of the right one,
+/// and where in the tensor the error lies. The first culprits of the graph are looked at (16 at
+/// most; the rest is noted); when there is one, every tensor of the target is read once more to see
+/// whether a culprit holds another one's data.
+void explain_run(const GraphProblem& problem, const PairValues& values,
+                 const ExplainRunOptions& options, verdict::RunResult& result);
+
+}  // namespace opdrift::pipeline
