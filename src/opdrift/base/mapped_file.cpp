@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "opdrift/base/mapped_read.hpp"
+
 namespace opdrift {
 
 namespace {
@@ -30,7 +32,15 @@ struct GuardedMapping {
   std::atomic<bool> damaged{false};
 };
 
+/// What lies behind a guarded mapping.
+struct MappingSource {
+  std::string path;
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+};
+
 std::array<GuardedMapping, 4096> guarded_mappings;
+std::array<MappingSource, guarded_mappings.size()> mapping_sources;  // under guard_mutex
 std::mutex guard_mutex;
 struct sigaction previous_action {};
 
@@ -68,7 +78,7 @@ void install_guard_once() {
   });
 }
 
-std::size_t guard(const void* data, std::size_t bytes) {
+std::size_t guard(const void* data, std::size_t bytes, MappingSource source) {
   install_guard_once();
   const auto begin = reinterpret_cast<std::uintptr_t>(data);
   const std::lock_guard<std::mutex> lock(guard_mutex);
@@ -77,6 +87,7 @@ std::size_t guard(const void* data, std::size_t bytes) {
       guarded_mappings[i].damaged.store(false);
       guarded_mappings[i].end.store(begin + bytes);
       guarded_mappings[i].begin.store(begin);
+      mapping_sources[i] = std::move(source);
       return i;
     }
   }
@@ -189,7 +200,9 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::string& pa
   }
   file->mapped_bytes_ = static_cast<std::size_t>(file->size_);
   file->data_ = static_cast<const std::byte*>(data);
-  file->guard_slot_ = guard(data, file->mapped_bytes_);
+  file->guard_slot_ = guard(
+      data, file->mapped_bytes_,
+      {path, static_cast<std::uint64_t>(info.st_dev), static_cast<std::uint64_t>(info.st_ino)});
   return std::shared_ptr<const MappedFile>(std::move(file));
 }
 
@@ -208,6 +221,20 @@ void MappedFile::advise_sequential() const {
   if (mapped_bytes_ > 0) {
     ::madvise(const_cast<std::byte*>(data_), mapped_bytes_, MADV_SEQUENTIAL);
   }
+}
+
+std::optional<MappedPlace> mapped_place(ByteSpan bytes) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data());
+  const std::lock_guard<std::mutex> lock(guard_mutex);
+  for (std::size_t i = 0; i < guarded_mappings.size(); ++i) {
+    const std::uintptr_t start = guarded_mappings[i].begin.load();
+    const std::uintptr_t end = guarded_mappings[i].end.load();
+    if (start != 0 && begin >= start && begin < end && bytes.size() <= end - begin) {
+      const MappingSource& source = mapping_sources[i];
+      return MappedPlace{source.path, source.device, source.inode, begin - start};
+    }
+  }
+  return std::nullopt;
 }
 
 Result<Bytes> map_file(const std::string& path) {

@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <exception>
 #include <mutex>
 #include <thread>
@@ -10,9 +11,21 @@
 
 namespace opdrift {
 
+namespace {
+
+constexpr long kMostJobs = 4096;
+
+}  // namespace
+
 std::size_t worker_count(std::size_t jobs) {
   if (jobs > 0) {
     return jobs;
+  }
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody changes the environment
+  const char* const wanted = std::getenv("OPDRIFT_JOBS");
+  const long count = wanted == nullptr ? 0 : std::strtol(wanted, nullptr, 10);
+  if (count > 0 && count <= kMostJobs) {
+    return static_cast<std::size_t>(count);
   }
   cpu_set_t usable;
   CPU_ZERO(&usable);

@@ -240,6 +240,10 @@ void BlockSource::walk_flat(std::size_t shard, std::span<BlockSink* const> sinks
   }
   const std::uint64_t begin = shard * kShardElements;
   const std::uint64_t end = std::min(limit_, begin + kShardElements);
+  golden.bring_in(begin, end - begin);
+  for (SideReader& reader : readers) {
+    reader.bring_in(begin, end - begin);
+  }
   for (std::uint64_t at = begin; at < end; at += kBlock) {
     const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(kBlock, end - at));
     const IndexMap::Run run = {0, at};

@@ -60,7 +60,8 @@ class BlockSink {
 
 /// How values are brought to the kernels.
 struct Precision {
-  const kernels::KernelTable* table = nullptr;  ///< nullptr: blocks of double
+  const kernels::KernelTable* table = nullptr;  ///< nullptr: plain arithmetic, blocks of double
+  bool wide = false;                            ///< blocks of double
   bool rounded_to_float32 = false;              ///< round every value to float first
 };
 

@@ -6,6 +6,7 @@
 #include "opdrift/metrics/block_source.hpp"
 #include "opdrift/metrics/kl.hpp"
 #include "opdrift/metrics/pair_meter.hpp"
+#include "opdrift/metrics/resident.hpp"
 #include "opdrift/metrics/side_reader.hpp"
 
 namespace opdrift::metrics {
@@ -39,7 +40,8 @@ Precision precision_for(const View& golden, const View& target, const MeasureOpt
   precision.rounded_to_float32 = options.round_to_float32;
   const bool narrow = options.round_to_float32 || (fits_float(golden.tensor.desc.dtype) &&
                                                    fits_float(target.tensor.desc.dtype));
-  precision.table = narrow ? level_for(options).table : nullptr;
+  precision.table = level_for(options).table;
+  precision.wide = !narrow;
   return precision;
 }
 
@@ -101,10 +103,17 @@ void point_at_elements(Measurement& measured) {
 }
 
 /// Measures targets that passed the checks and can share one walk.
-std::vector<Result<Measurement>> measure_alike(const View& golden,
-                                               std::span<const View* const> targets,
+std::vector<Result<Measurement>> measure_alike(const View& mapped_golden,
+                                               const std::vector<const View*>& mapped_targets,
                                                const Precision& precision,
                                                const MeasureOptions& options) {
+  const std::vector<View> views =
+      resident_views(mapped_golden, mapped_targets, options.max_elements);
+  const View& golden = views.front();
+  std::vector<const View*> targets;
+  for (std::size_t i = 1; i < views.size(); ++i) {
+    targets.push_back(&views[i]);
+  }
   const BlockSource source(golden, targets, precision, options.max_elements);
   const auto meters = run<PairMeter>(source, targets.size(), options, [&](std::size_t i) {
     return PairMeter(golden.tensor.desc.dtype, targets[i]->tensor.desc.dtype, precision.table,
@@ -146,7 +155,7 @@ std::vector<Party> parties_of(const View& golden, std::span<const View> targets,
     const Precision precision = precision_for(golden, targets[i], options);
     const bool shares = BlockSource::tiles_agree(golden, targets[i]);
     const auto party = std::find_if(parties.begin(), parties.end(), [&](const Party& p) {
-      return shares && p.shares && p.precision.table == precision.table;
+      return shares && p.shares && p.precision.wide == precision.wide;
     });
     if (party == parties.end()) {
       parties.push_back({precision, shares, {i}});

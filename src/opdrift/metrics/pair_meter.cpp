@@ -132,6 +132,8 @@ struct PairMeter::Scratch {
   alignas(64) std::array<double, kBlock> target_f64;
   alignas(64) std::array<double, kBlock> golden_sorted;
   alignas(64) std::array<double, kBlock> target_sorted;
+  alignas(64) std::array<float, kBlock> golden_rounded;
+  alignas(64) std::array<float, kBlock> target_rounded;
   alignas(64) std::array<std::uint16_t, kBlock> distances;
   std::array<std::uint16_t, kBlock> positions;
   std::array<std::uint16_t, kBlock> large;
@@ -267,23 +269,45 @@ void PairMeter::take_doubles(const Pairs<float>& pairs) {
 }
 
 void PairMeter::take_finite(const Pairs<double>& pairs) {
-  const auto finite = [](double v) { return std::isfinite(v); };
-  if (!std::all_of(pairs.golden, pairs.golden + pairs.count, finite) ||
-      !std::all_of(pairs.target, pairs.target + pairs.count, finite)) {
+  const bool vectors = table_ != nullptr && pairs.count % kGrain == 0;
+  const auto finite = [&](const double* values) {
+    return vectors ? table_->all_finite64(values, pairs.count)
+                   : std::all_of(values, values + pairs.count,
+                                 [](double v) { return std::isfinite(v); });
+  };
+  if (!finite(pairs.golden) || !finite(pairs.target)) {
     sort_classes(pairs);
     return;
   }
   BlockTotals totals;
-  kernels::scalar_sums(pairs.golden, pairs.target, pairs.count, totals);
+  const auto sums = vectors ? table_->sums64 : &kernels::scalar_sums;
+  sums(pairs.golden, pairs.target, pairs.count, totals);
   kernels::ShapeLimits limits;
   limits.golden_min_normal = golden_limits_.min_normal;
   limits.target_min_normal = target_limits_.min_normal;
   limits.scale = tile_scale(totals, pairs.count);
-  kernels::scalar_shape(pairs.golden, pairs.target, pairs.count, limits, totals);
+  const auto shape = vectors ? table_->shape64 : &kernels::scalar_shape;
+  shape(pairs.golden, pairs.target, pairs.count, limits, totals);
   if (!ulp_format_.empty()) {
-    kernels::scalar_ulp(pairs.golden, pairs.target, pairs.count, ulp_format_.front(), totals);
+    count_ulp(pairs, totals);
   }
   add(pairs, totals, limits.scale);
+}
+
+void PairMeter::count_ulp(const Pairs<double>& pairs, BlockTotals& totals) {
+  if (result_.ulp_dtype != DType::f32 || table_ == nullptr || pairs.count % kGrain != 0) {
+    kernels::scalar_ulp(pairs.golden, pairs.target, pairs.count, ulp_format_.front(), totals);
+    return;
+  }
+  const auto round = [&](const double* values, float* out) {
+    std::transform(values, values + pairs.count, out,
+                   [](double value) { return static_cast<float>(value); });
+  };
+  round(pairs.golden, scratch_->golden_rounded.data());
+  round(pairs.target, scratch_->target_rounded.data());
+  kernels::Upcoming nothing;
+  table_->ulp32(scratch_->golden_rounded.data(), scratch_->target_rounded.data(), pairs.count,
+                scratch_->distances.data(), nothing, totals);
 }
 
 void PairMeter::count_ulp(const Pairs<float>& pairs, kernels::Upcoming& next, BlockTotals& totals) {
@@ -351,7 +375,9 @@ double PairMeter::centred(const float* values, std::size_t count, double mean) c
 }
 
 double PairMeter::centred(const double* values, std::size_t count, double mean) const {
-  return kernels::scalar_centred_squares(values, count, mean);
+  const bool vectors = table_ != nullptr && count % kGrain == 0;
+  return vectors ? table_->centred_squares64(values, count, mean)
+                 : kernels::scalar_centred_squares(values, count, mean);
 }
 
 template <typename T>

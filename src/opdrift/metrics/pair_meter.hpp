@@ -44,6 +44,7 @@ class PairMeter final : public BlockSink {
   bool take_vectors(const Pairs<float>& pairs);
   void take_doubles(const Pairs<float>& pairs);
   void count_ulp(const Pairs<float>& pairs, kernels::Upcoming& next, kernels::BlockTotals& totals);
+  void count_ulp(const Pairs<double>& pairs, kernels::BlockTotals& totals);
   double tile_scale(const kernels::BlockTotals& totals, std::size_t count) const;
   template <typename T>
   void add(const Pairs<T>& pairs, const kernels::BlockTotals& totals, double scale);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "opdrift/base/mapped_read.hpp"
+#include "opdrift/metrics/resident.hpp"
 #include "opdrift/tensor/decode.hpp"
 
 namespace opdrift::metrics {
@@ -48,27 +50,41 @@ SideReader::SideReader(const tensor::View& view, const Precision& precision)
   const unsigned bits = tensor::info(component_).bits;
   real_bytes_ = bits % 8 == 0 ? bits / 8 : 0;
   if (lies_ready(view, bits)) {
-    ready_ = view.tensor.bytes.span.data();
-    ready_first_ = static_cast<std::uint64_t>(view.offset) * parts_;
+    ready_ = view.tensor.bytes.span;
+    ready_first_ = view.offset * static_cast<std::int64_t>(parts_);
+  }
+}
+
+void SideReader::bring_in(std::uint64_t first, std::uint64_t count) {
+  const std::uint64_t offset =
+      static_cast<std::uint64_t>(ready_first_ + static_cast<std::int64_t>(first)) * real_bytes_;
+  const std::uint64_t bytes = count * real_bytes_;
+  if (ready_.empty() || bytes < kReadFromBytes) {
+    return;
+  }
+  if (std::optional<Bytes> window = read_mapped(view_->tensor.bytes.part(offset, bytes))) {
+    window_ = *std::move(window);
+    ready_ = window_.span;
+    ready_first_ = -static_cast<std::int64_t>(first);
   }
 }
 
 BlockSide SideReader::load(std::uint64_t first, std::size_t count) {
-  if (ready_ == nullptr) {
+  if (ready_.empty()) {
     const std::uint64_t elements = count / parts_;
     gathered_.resize(static_cast<std::size_t>(
         tensor::storage_bytes(view_->tensor.desc.dtype, kBlock).value_or(0)));
     tensor::gather(*view_, first / parts_, elements, gathered_.data());
     return convert(gathered_.data(), 0, count);
   }
-  const std::uint64_t at = ready_first_ + first;
-  BlockSide side = convert(ready_, at, count);
+  const auto at = static_cast<std::uint64_t>(ready_first_ + static_cast<std::int64_t>(first));
+  BlockSide side = convert(ready_.data(), at, count);
   if (real_bytes_ != 0) {
     const std::uint64_t end = (at + count) * real_bytes_;
-    const std::uint64_t left = view_->tensor.bytes.size() - end;
     announce(at * real_bytes_, end);
-    side.next = ready_ + end;
-    side.next_bytes = static_cast<std::size_t>(std::min<std::uint64_t>(left, kBlock * real_bytes_));
+    side.next = ready_.data() + end;
+    side.next_bytes = static_cast<std::size_t>(
+        std::min<std::uint64_t>(ready_.size() - end, kBlock * real_bytes_));
   }
   return side;
 }
@@ -80,15 +96,15 @@ void SideReader::announce(std::uint64_t begin, std::uint64_t end) {
   }
   announced_ = true;
   const std::uint64_t first = (chunk + 1) * kChunk;
-  const std::uint64_t last = std::min<std::uint64_t>(first + kChunk, view_->tensor.bytes.size());
+  const std::uint64_t last = std::min<std::uint64_t>(first + kChunk, ready_.size());
   for (std::uint64_t page = first; page < last; page += kPage) {
-    __builtin_prefetch(ready_ + page);
+    __builtin_prefetch(ready_.data() + page);
   }
 }
 
 BlockSide SideReader::convert(const std::byte* data, std::uint64_t first, std::size_t count) {
   BlockSide side;
-  if (precision_.table != nullptr) {
+  if (precision_.table != nullptr && !precision_.wide) {
     side = convert_to_float(data, first, count);
   } else {
     doubles_.resize(kBlock);

@@ -19,6 +19,9 @@ class SideReader {
  public:
   SideReader(const tensor::View& view, const Precision& precision);
 
+  /// Reads the reals [first, first + count) into memory when they lie ready in a mapped file, and
+  /// are worth it. Only these may be loaded then.
+  void bring_in(std::uint64_t first, std::uint64_t count);
   /// Reals [first, first + count) in logical order, count at most kBlock.
   BlockSide load(std::uint64_t first, std::size_t count);
   /// Reals [first, first + count) of densely packed little-endian elements at `data`.
@@ -39,10 +42,11 @@ class SideReader {
   const tensor::View* view_;
   Precision precision_;
   tensor::DType component_;
-  std::uint64_t parts_ = 1;           // reals per element
-  std::size_t real_bytes_ = 0;        // 0 when a real is no whole number of bytes
-  const std::byte* ready_ = nullptr;  // element 0 of the tensor when the view lies ready in memory
-  std::uint64_t ready_first_ = 0;     // position of the view's first real
+  std::uint64_t parts_ = 1;       // reals per element
+  std::size_t real_bytes_ = 0;    // 0 when a real is no whole number of bytes
+  ByteSpan ready_;                // bytes of the tensor when the view lies ready in memory
+  std::int64_t ready_first_ = 0;  // position in them of the view's first real
+  Bytes window_;                  // owns what was brought in
   bool announced_ = false;
   std::vector<std::byte> gathered_;
   std::vector<double> doubles_;

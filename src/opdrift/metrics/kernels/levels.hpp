@@ -44,6 +44,13 @@ struct KernelTable {
   double (*centred_squares)(const float* values, std::size_t count, double mean);
   void (*kl)(const float* golden, const float* target, std::size_t count, const KlMap& map,
              KlSums& out);
+
+  // The same on doubles, for dtypes that do not fit a float.
+  bool (*all_finite64)(const double* values, std::size_t count);
+  void (*sums64)(const double* golden, const double* target, std::size_t count, BlockTotals& out);
+  void (*shape64)(const double* golden, const double* target, std::size_t count,
+                  const ShapeLimits& limits, BlockTotals& out);
+  double (*centred_squares64)(const double* values, std::size_t count, double mean);
 };
 
 struct Level {

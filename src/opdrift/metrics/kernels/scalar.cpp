@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
 namespace opdrift::metrics::kernels {
 
@@ -62,10 +63,28 @@ void scalar_shape(const double* golden, const double* target, std::size_t count,
   }
 }
 
+namespace {
+
+/// Doubles as integers in the order of their values.
+std::int64_t ordered(double value) {
+  const auto bits = std::bit_cast<std::int64_t>(value);
+  return bits < 0 ? std::numeric_limits<std::int64_t>::min() - bits : bits;
+}
+
+std::uint64_t double_distance(double golden, double target) {
+  const std::int64_t g = ordered(golden);
+  const std::int64_t t = ordered(target);
+  return static_cast<std::uint64_t>(std::max(g, t)) - static_cast<std::uint64_t>(std::min(g, t));
+}
+
+}  // namespace
+
 void scalar_ulp(const double* golden, const double* target, std::size_t count,
                 const UlpFormat& format, BlockTotals& out) {
+  const bool doubles = format.is_double();
   for (std::size_t i = 0; i < count; ++i) {
-    const std::uint64_t distance = format.distance(golden[i], target[i]);
+    const std::uint64_t distance =
+        doubles ? double_distance(golden[i], target[i]) : format.distance(golden[i], target[i]);
     const auto bucket = static_cast<std::size_t>(std::bit_width(distance));
     ++out.ulp[std::min(bucket, Measurement::kUlpBuckets - 1)];
     out.max_ulp = std::max(out.max_ulp, distance);

@@ -14,15 +14,16 @@ namespace opdrift::metrics::kernels {
 
 namespace {
 
+constexpr int kDoubleBias = 1023;
+
 /// Nearest integer, ties to even, for 0 <= value < 2^52.
 double round_even(double value) {
   constexpr double kShift = 0x1p52;
-  const volatile double shifted = value + kShift;
-  return shifted - kShift;
+  return (value + kShift) - kShift;
 }
 
 int exponent_of(double normal) {
-  return static_cast<int>((std::bit_cast<std::uint64_t>(normal) >> 52) & 0x7ffU) - 1023;
+  return static_cast<int>((std::bit_cast<std::uint64_t>(normal) >> 52) & 0x7ffU) - kDoubleBias;
 }
 
 std::vector<double> positive_values(tensor::DType dtype) {
@@ -55,6 +56,7 @@ UlpFormat::UlpFormat(tensor::DType dtype) {
   mantissa_bits_ = static_cast<int>(row.mantissa_bits);
   min_normal_ = row.min_normal;
   min_exponent_ = exponent_of(min_normal_);
+  subnormals_per_unit_ = std::ldexp(1.0, std::min(mantissa_bits_ - min_exponent_, 1000));
   dtype_ = row.dtype;
   uneven_values_ = uneven_values(dtype_);
   const bool saturates =
@@ -72,13 +74,15 @@ std::int64_t UlpFormat::magnitude_index(double magnitude) const {
     return std::bit_cast<std::int64_t>(magnitude);
   }
   if (magnitude < min_normal_) {
-    return static_cast<std::int64_t>(
-        round_even(std::ldexp(magnitude, mantissa_bits_ - min_exponent_)));
+    return static_cast<std::int64_t>(round_even(magnitude * subnormals_per_unit_));
   }
-  const int exponent = exponent_of(magnitude);
-  const double mantissa = std::ldexp(magnitude, mantissa_bits_ - exponent);
-  return (std::int64_t{exponent - min_exponent_} << mantissa_bits_) +
-         static_cast<std::int64_t>(round_even(mantissa));
+  // Exponent and mantissa of the double, read as one integer, rounded to the format's digits.
+  const std::uint64_t bits = std::bit_cast<std::uint64_t>(magnitude);
+  const unsigned dropped = 52U - static_cast<unsigned>(mantissa_bits_);
+  const std::uint64_t half = std::uint64_t{1} << (dropped - 1);
+  const std::uint64_t rounded = (bits + half - 1 + ((bits >> dropped) & 1U)) >> dropped;
+  return static_cast<std::int64_t>(rounded) -
+         (std::int64_t{min_exponent_ + kDoubleBias - 1} << mantissa_bits_);
 }
 
 std::int64_t UlpFormat::index(double value) const {

@@ -23,6 +23,8 @@ class UlpFormat {
   /// `value` is not NaN.
   std::int64_t index(double value) const;
   std::uint64_t distance(double golden, double target) const;
+  /// True when the format is that of a double, whose patterns need no rounding.
+  bool is_double() const { return mantissa_bits_ == 52; }
 
  private:
   std::int64_t magnitude_index(double magnitude) const;
@@ -30,6 +32,7 @@ class UlpFormat {
   int mantissa_bits_ = 0;
   int min_exponent_ = 0;
   double min_normal_ = 0.0;
+  double subnormals_per_unit_ = 0.0;  // 1 / the smallest subnormal
   std::int64_t top_index_ = 0;
   tensor::DType dtype_ = tensor::DType::raw;
   std::span<const double> uneven_values_;  // hif8, e8m0: the values above zero

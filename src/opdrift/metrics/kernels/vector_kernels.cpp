@@ -20,6 +20,7 @@
 #include "opdrift/metrics/kernels/shape-inl.h"
 #include "opdrift/metrics/kernels/sums-inl.h"
 #include "opdrift/metrics/kernels/ulp-inl.h"
+#include "opdrift/metrics/kernels/wide-inl.h"
 
 #if HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
 HWY_BEFORE_NAMESPACE();
@@ -27,8 +28,11 @@ namespace opdrift::metrics::kernels::HWY_NAMESPACE {
 
 const KernelTable& table() {
   static constexpr KernelTable kTable = {
-      &widen_f16,    &widen_bf16, &sums,       &shape,           &ulp16<true>,
-      &ulp16<false>, &ulp32,      &find_large, &centred_squares, &kl,
+      &widen_f16, &widen_bf16,        &sums,
+      &shape,     &ulp16<true>,       &ulp16<false>,
+      &ulp32,     &find_large,        &centred_squares,
+      &kl,        &all_finite64,      &sums64,
+      &shape64,   &centred_squares64,
   };
   return kTable;
 }
