@@ -46,6 +46,7 @@ struct ApiMatchOptions {
   bool cross_framework = false;  ///< types are compared by kind
   bool check_dtypes = true;
   NameTranslation translate;  ///< set for mapped matching
+  std::size_t jobs = 0;       ///< threads; the result does not depend on it
 };
 
 ApiMatch match_api_runs(const graph::ApiRun& target, const graph::ApiRun& golden,

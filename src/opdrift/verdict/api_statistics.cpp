@@ -23,6 +23,9 @@ struct Classified {
 };
 
 bool names_device(std::string_view text) {
+  if (text.find_first_of("pPuU") == std::string_view::npos) {  // most texts: no copy for them
+    return false;
+  }
   const std::string lower = to_lower(text);
   return lower.find("npu") != std::string::npos || lower.find("cpu") != std::string::npos ||
          lower.find("cuda") != std::string::npos;

@@ -15,7 +15,6 @@ namespace {
 namespace ondemand = simdjson::ondemand;
 
 constexpr int kMaxDepth = 512;
-constexpr std::uint64_t kMaxJsonBytes = 0xFFFFFF00;  // the index holds 32-bit positions
 
 std::string_view trim_end(std::string_view token) {
   while (!token.empty() && static_cast<unsigned char>(token.back()) <= 0x20) {
@@ -68,10 +67,6 @@ class Streamer {
       : text_(as_text(file.bytes.span)), arena_(arena), visitor_(visitor) {}
 
   Status run() {
-    if (text_.size() > kMaxJsonBytes) {
-      return Error{ErrorCode::limit, "expected at most 4 GiB of JSON, found " +
-                                         std::to_string(text_.size()) + " bytes"};
-    }
     const auto error =
         parser_.iterate(text_.data(), text_.size(), text_.size() + simdjson::SIMDJSON_PADDING)
             .get(document_);
@@ -80,6 +75,51 @@ class Streamer {
     }
     return top_level();
   }
+
+  /// One value out of a larger file, with what stands around it in `text_` left out.
+  Status single_value(std::string_view section, std::string_view key) {
+    tree_.clear();
+    const std::uint32_t root = tree_.add();
+    if (text_.front() == '{' || text_.front() == '[') {
+      const auto error =
+          parser_.iterate(text_.data(), text_.size(), text_.size() + simdjson::SIMDJSON_PADDING)
+              .get(document_);
+      ondemand::value value;
+      if (error != simdjson::SUCCESS || document_.get_value().get(value) != simdjson::SUCCESS) {
+        return json_error(error, false);
+      }
+      OPDRIFT_CHECK_OK(read_value(value, root, 0));
+    } else if (text_.front() == '"') {
+      OPDRIFT_TRY(tree_[root].text, unescaped(text_));
+      tree_[root].kind = JsonNode::Kind::text;
+    } else {
+      OPDRIFT_CHECK_OK(read_word(text_, root));
+    }
+    return visitor_.member(section, key, tree_);
+  }
+
+  /// A text with its quotes, without them and its escapes.
+  Result<std::string_view> unescaped(std::string_view token) {
+    text_ = token;
+    const std::string_view inner = token.substr(1, token.size() - 2);
+    if (!simdjson::validate_utf8(inner.data(), inner.size())) {
+      return json_error(simdjson::UTF8_ERROR, false);
+    }
+    if (std::memchr(inner.data(), '\\', inner.size()) == nullptr) {
+      return inner;
+    }
+    std::string padded(token);
+    padded.resize(token.size() + simdjson::SIMDJSON_PADDING);
+    std::string_view text;
+    const auto error = parser_.iterate(padded.data(), token.size(), padded.size()).get(document_);
+    if (error != simdjson::SUCCESS || document_.get_string().get(text) != simdjson::SUCCESS) {
+      return json_error(simdjson::STRING_ERROR, false);
+    }
+    return arena_.keep(text);
+  }
+
+  /// Turns to another text of the same file.
+  void set_text(std::string_view text) { text_ = text; }
 
  private:
   Error json_error(simdjson::error_code code, bool located = true) {
@@ -305,6 +345,165 @@ class Streamer {
   JsonTree tree_;
 };
 
+/// Finds the members of a file too large for one index, and has them read one by one. What stands
+/// between the outermost brackets is checked here, everything inside a value by the Streamer.
+class MemberSplitter {
+ public:
+  MemberSplitter(const JsonFile& file, graph::TextArena& arena, JsonVisitor& visitor,
+                 std::uint64_t largest_member)
+      : text_(as_text(file.bytes.span)),
+        visitor_(visitor),
+        streamer_(file, arena, visitor),
+        largest_member_(largest_member) {}
+
+  Status run() {
+    skip_blanks();
+    OPDRIFT_CHECK_OK(expect('{'));
+    OPDRIFT_CHECK_OK(members({}));
+    skip_blanks();
+    return at_ == text_.size() ? Status(Unit{}) : Status(wrong("nothing behind the object"));
+  }
+
+ private:
+  Error wrong(const std::string& expected) const {
+    Error error{ErrorCode::bad_json, "not valid JSON: expected " + expected +
+                                         (at_ < text_.size() ? "" : ", found the end of the file")};
+    error.offset = at_;
+    return error;
+  }
+
+  void skip_blanks() {
+    while (at_ < text_.size() &&
+           (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\r' || text_[at_] == '\t')) {
+      ++at_;
+    }
+  }
+
+  Status expect(char c) {
+    if (at_ >= text_.size() || text_[at_] != c) {
+      return wrong(std::string("'") + c + "'");
+    }
+    ++at_;
+    return Unit{};
+  }
+
+  /// Members up to the closing bracket; the opening one is behind.
+  Status members(std::string_view section) {
+    skip_blanks();
+    if (at_ < text_.size() && text_[at_] == '}') {
+      ++at_;
+      return Unit{};
+    }
+    while (true) {
+      OPDRIFT_CHECK_OK(member(section));
+      skip_blanks();
+      if (at_ < text_.size() && text_[at_] == ',') {
+        ++at_;
+        skip_blanks();
+        continue;
+      }
+      return expect('}');
+    }
+  }
+
+  Status member(std::string_view section) {
+    const std::uint64_t start = at_;
+    OPDRIFT_CHECK_OK(pass_text());
+    OPDRIFT_TRY(const std::string_view key,
+                located(streamer_.unescaped(text_.substr(start, at_ - start)), start));
+    skip_blanks();
+    OPDRIFT_CHECK_OK(expect(':'));
+    skip_blanks();
+    if (section.empty() && visitor_.expands(key)) {
+      if (at_ >= text_.size() || text_[at_] != '{') {
+        return visitor_.not_an_object(key);
+      }
+      ++at_;
+      return members(key);
+    }
+    const std::uint64_t value = at_;
+    OPDRIFT_CHECK_OK(pass_value());
+    if (at_ == value) {
+      return wrong("a value");
+    }
+    if (at_ - value > largest_member_) {
+      return Error{ErrorCode::limit, "member " + std::string(key.substr(0, 200)) + " has " +
+                                         std::to_string(at_ - value) + " bytes, expected at most " +
+                                         std::to_string(largest_member_)};
+    }
+    streamer_.set_text(text_.substr(value, at_ - value));
+    const Status delivered = streamer_.single_value(section, key);
+    return delivered ? delivered : Status(moved(delivered.error(), value));
+  }
+
+  /// Offsets of the Streamer count from the value's start.
+  static Error moved(Error error, std::uint64_t start) {
+    if (error.offset) {
+      error.offset = *error.offset + start;
+    }
+    return error;
+  }
+
+  template <typename T>
+  static Result<T> located(Result<T> result, std::uint64_t start) {
+    return result ? std::move(result) : Result<T>(moved(result.error(), start));
+  }
+
+  Status pass_text() {
+    OPDRIFT_CHECK_OK(expect('"'));
+    while (at_ < text_.size()) {
+      const auto c = static_cast<unsigned char>(text_[at_]);
+      if (c == '\\') {
+        ++at_;
+      } else if (c == '"') {
+        ++at_;
+        return Unit{};
+      } else if (c < 0x20) {
+        return wrong("no control character inside a text");
+      }
+      ++at_;
+    }
+    at_ = text_.size();
+    return wrong("the end of a text");
+  }
+
+  /// To the end of a value: of a text, of a bracket's partner, or of a word.
+  Status pass_value() {
+    std::uint64_t depth = 0;
+    while (at_ < text_.size()) {
+      const char c = text_[at_];
+      if (c == '"') {
+        OPDRIFT_CHECK_OK(pass_text());
+        if (depth == 0) {
+          return Unit{};
+        }
+        continue;
+      }
+      if (depth == 0 &&
+          (c == ',' || c == '}' || c == ']' || static_cast<unsigned char>(c) <= ' ')) {
+        return Unit{};
+      }
+      if (c == '{' || c == '[') {
+        ++depth;
+      } else if (c == '}' || c == ']') {
+        --depth;
+        if (depth == 0) {
+          ++at_;
+          return Unit{};
+        }
+      }
+      ++at_;
+    }
+    return wrong("the end of a value");
+  }
+
+  std::string_view text_;
+  std::uint64_t at_ = 0;
+  JsonVisitor& visitor_;
+  Streamer streamer_;
+  std::uint64_t largest_member_;
+};
+
 /// True when the page behind the last byte is the file's own and holds the padding.
 bool has_room_behind(const MappedFile& file) {
   constexpr std::uint64_t kSurelyMapped = 1 << 20;
@@ -332,7 +531,11 @@ JsonFile json_from(std::string_view text) {
   return JsonFile{Bytes{ByteSpan(buffer->data(), text.size()), std::move(buffer)}};
 }
 
-Status stream_json(const JsonFile& file, graph::TextArena& arena, JsonVisitor& visitor) {
+Status stream_json(const JsonFile& file, graph::TextArena& arena, JsonVisitor& visitor,
+                   std::uint64_t largest_indexed) {
+  if (file.bytes.size() > largest_indexed) {
+    return MemberSplitter(file, arena, visitor, kLargestIndexedJson).run();
+  }
   return Streamer(file, arena, visitor).run();
 }
 

@@ -11,10 +11,12 @@
 
 /// Large JSON files, one member at a time.
 ///
-///   file   = "{" (key ":" value ",")* "}"       UTF-8, at most 4 GiB
+///   file   = "{" (key ":" value ",")* "}"       UTF-8, of any size
 ///   value  = JSON, and also NaN, Infinity, -Infinity as Python writes them
 ///
-/// The file is mapped and indexed once; only one member exists as a tree at any moment. Nesting
+/// The file is mapped and indexed once; only one member exists as a tree at any moment. The index
+/// holds 32-bit positions, so the members of a file above 4 GiB are first told apart by their
+/// brackets and texts, and indexed one by one; a single member may not be larger than that. Nesting
 /// beyond 512 levels is refused.
 namespace opdrift::io {
 
@@ -44,8 +46,12 @@ Result<JsonFile> open_json(const std::string& path);
 /// The same for text that is already there, which is copied.
 JsonFile json_from(std::string_view text);
 
+/// From this size on the members of a file are indexed one by one.
+inline constexpr std::uint64_t kLargestIndexedJson = 0xFFFFFF00;
+
 /// Streams a file. Texts with escapes are kept in `arena`. Fails with bad_json and the offset, with
 /// limit, or with what the visitor returns.
-Status stream_json(const JsonFile& file, graph::TextArena& arena, JsonVisitor& visitor);
+Status stream_json(const JsonFile& file, graph::TextArena& arena, JsonVisitor& visitor,
+                   std::uint64_t largest_indexed = kLargestIndexedJson);
 
 }  // namespace opdrift::io

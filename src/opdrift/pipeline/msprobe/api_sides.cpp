@@ -266,6 +266,7 @@ Result<match::NamePairs> layer_pairs(const ApiSides& sides, const ApiCompareOpti
 Result<match::ApiMatchOptions> match_options(const ApiSides& sides,
                                              const ApiCompareOptions& options) {
   match::ApiMatchOptions matching;
+  matching.jobs = options.jobs;
   matching.debug = sides.debug;
   matching.cross_framework = sides.rules == FrameworkRules::cross;
   if (!options.data_mapping.empty()) {

@@ -1,6 +1,9 @@
 #include "opdrift/pipeline/msprobe/table_file.hpp"
 
 #include <algorithm>
+#include <condition_variable>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -63,6 +66,47 @@ RowCuts cuts_within(const RowCuts& cuts, const Section& section) {
   return inside;
 }
 
+/// Brings pieces that threads finish in any order into one order. The thread that finds the next
+/// piece ready hands it over; the others go on rendering, at most kPiecesAhead in front.
+class OrderedPieces {
+ public:
+  explicit OrderedPieces(const std::function<Status(const Piece&)>& take) : take_(take) {}
+
+  /// Holds back pieces too far ahead. False when rendering is in vain.
+  bool wait_for_turn(std::size_t index) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    moved_.wait(lock, [&] { return !status_ || index < next_ + kPiecesAhead; });
+    return status_.has_value();
+  }
+
+  void add(std::size_t index, Piece piece) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    ready_.emplace(index, std::move(piece));
+    while (!taking_ && status_ && !ready_.empty() && ready_.begin()->first == next_) {
+      const Piece next = std::move(ready_.extract(ready_.begin()).mapped());
+      taking_ = true;
+      lock.unlock();
+      const Status taken = next.error ? Status(*next.error) : take_(next);
+      lock.lock();
+      taking_ = false;
+      ++next_;
+      status_ = taken;
+      moved_.notify_all();
+    }
+  }
+
+  Status status() const { return status_; }
+
+ private:
+  const std::function<Status(const Piece&)>& take_;
+  std::mutex mutex_;
+  std::condition_variable moved_;
+  std::map<std::size_t, Piece> ready_;
+  std::size_t next_ = 0;
+  bool taking_ = false;
+  Status status_ = Unit{};
+};
+
 class TableWriter {
  public:
   TableWriter(const TableSpec& spec, const RowCuts& cuts, const FillRows& fill,
@@ -121,31 +165,22 @@ class TableWriter {
     return std::vector<std::string>{path};
   }
 
-  /// Renders a section some pieces at a time and hands them over in order.
+  /// Renders a section in pieces and hands them over in order, while later ones are rendered.
   Status pieces(const Section& section, const std::function<Status(const Piece&)>& take) {
     const RowCuts cuts = cuts_within(cuts_, section);
-    std::size_t done = 0;
-    while (done + 1 < cuts.size()) {
-      const std::size_t count = std::min(kPiecesAhead, cuts.size() - 1 - done);
-      std::vector<Piece> wave(count);
-      parallel_for(
-          count, options_.jobs,
-          [&](std::size_t i) {
-            wave[i] = render(cuts[done + i], cuts[done + i + 1], section.first);
-          },
-          options_.cancel);
-      if (options_.cancel != nullptr && options_.cancel->cancelled()) {
-        return Error{ErrorCode::cancelled, "interrupted"};
-      }
-      for (const Piece& piece : wave) {
-        if (piece.error) {
-          return *piece.error;
-        }
-        OPDRIFT_CHECK_OK(take(piece));
-      }
-      done += count;
+    OrderedPieces ordered(take);
+    parallel_for(
+        cuts.size() - 1, options_.jobs,
+        [&](std::size_t i) {
+          if (ordered.wait_for_turn(i)) {
+            ordered.add(i, render(cuts[i], cuts[i + 1], section.first));
+          }
+        },
+        options_.cancel);
+    if (options_.cancel != nullptr && options_.cancel->cancelled()) {
+      return Error{ErrorCode::cancelled, "interrupted"};
     }
-    return Unit{};
+    return ordered.status();
   }
 
   Piece render(std::uint64_t first, std::uint64_t end, std::uint64_t section_first) const {
