@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 
 #include <nlohmann/json.hpp>
 
@@ -93,10 +94,16 @@ Json model_json(const ManifestContent& content) {
   for (const onnx::OpsetImport& opset : model.opsets) {
     opsets.push_back({{"domain", opset.domain}, {"version", opset.version}});
   }
-  return {
-      {"path", model.path},          {"size_bytes", model.size_bytes}, {"content_hash", hash},
-      {"graph", model.graph.name},   {"ir_version", model.ir_version}, {"producer", model.producer},
-      {"opsets", std::move(opsets)}, {"functions", model.functions}};
+  std::error_code problem;
+  const std::filesystem::path absolute = std::filesystem::absolute(model.path, problem);
+  return {{"path", problem ? model.path : absolute.string()},
+          {"size_bytes", model.size_bytes},
+          {"content_hash", hash},
+          {"graph", model.graph.name},
+          {"ir_version", model.ir_version},
+          {"producer", model.producer},
+          {"opsets", std::move(opsets)},
+          {"functions", model.functions}};
 }
 
 Json run_json(const DumpOptions& options, const DumpReport& report,

@@ -168,6 +168,24 @@ Json place_of(const verdict::ErrorPlace& place) {
           {"axes", std::move(axes)}};
 }
 
+Json range_notes_of(const std::vector<verdict::RangeNote>& notes) {
+  Json list = Json::array();
+  for (const verdict::RangeNote& note : notes) {
+    list.push_back({{"name", note.name},
+                    {"value", number(note.value)},
+                    {"ratio", number(note.ratio)},
+                    {"sentence", note.sentence}});
+  }
+  return list;
+}
+
+Json overflow_of(const verdict::OverflowSummary& overflow) {
+  return {{"sentence", overflow.sentence},
+          {"path", overflow.path},
+          {"headroom", range_notes_of(overflow.headroom)},
+          {"constants", range_notes_of(overflow.constants)}};
+}
+
 Json verdict_of(const verdict::RunVerdict& verdict) {
   Json findings = Json::array();
   for (const verdict::Finding& finding : verdict.findings) {
@@ -266,6 +284,7 @@ std::string render_json(const verdict::RunResult& result) {
       {"target", {{"path", result.target_path}, {"kind", result.target_kind}}},
       {"rule", result.rule},
       {"verdict", result.verdict ? verdict_of(*result.verdict) : Json(nullptr)},
+      {"overflow", result.verdict ? overflow_of(result.overflow) : Json(nullptr)},
       {"summary", summary_of(result)},
       {"metrics", {{"names", result.metric_names}, {"usual", result.usual_metrics}}},
       {"notes", result.notes},

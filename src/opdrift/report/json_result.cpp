@@ -350,6 +350,28 @@ verdict::RunVerdict verdict_of(const Node& node) {
   return verdict;
 }
 
+std::vector<verdict::RangeNote> range_notes_of(const Node& node, std::string_view key) {
+  std::vector<verdict::RangeNote> notes;
+  for (const Node& item : node.list(key)) {
+    verdict::RangeNote note;
+    item.read("name", note.name);
+    item.read("value", note.value);
+    item.read("ratio", note.ratio);
+    item.read("sentence", note.sentence);
+    notes.push_back(std::move(note));
+  }
+  return notes;
+}
+
+verdict::OverflowSummary overflow_of(const Node& node) {
+  verdict::OverflowSummary overflow;
+  node.read("sentence", overflow.sentence);
+  node.read("path", overflow.path);
+  overflow.headroom = range_notes_of(node, "headroom");
+  overflow.constants = range_notes_of(node, "constants");
+  return overflow;
+}
+
 void read_head(const Node& root, verdict::RunResult& result) {
   if (const auto golden = root.child("golden")) {
     golden->read("path", result.golden_path);
@@ -397,6 +419,9 @@ Result<verdict::RunResult> parse_json(std::string_view text, const std::string& 
   }
   for (const Node& item : root.list("ledger")) {
     result.ledger.push_back(ledger_entry_of(item));
+  }
+  if (const auto overflow = root.child("overflow")) {
+    result.overflow = overflow_of(*overflow);
   }
   if (const auto verdict = root.child("verdict")) {
     result.verdict = verdict_of(*verdict);

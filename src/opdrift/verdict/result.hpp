@@ -75,6 +75,22 @@ struct TensorResult {
   std::string label() const;
 };
 
+/// A tensor or constant at the end of its type's range.
+struct RangeNote {
+  std::string name;
+  double value = 0.0;  ///< largest |value|
+  double ratio = 0.0;  ///< largest finite number of the type over it; below 1 it overflows
+  std::string sentence;
+};
+
+/// Where NaN and Inf of the target come from, and what is about to make some.
+struct OverflowSummary {
+  std::string sentence;              ///< the first operator that made one; "" for none
+  std::vector<std::string> path;     ///< from there to the nearest output, operators
+  std::vector<RangeNote> headroom;   ///< tensors with little room, least first
+  std::vector<RangeNote> constants;  ///< parameters the target's type cannot hold
+};
+
 /// Count of ledger entries by side and state.
 struct LedgerTotals {
   std::uint64_t compared = 0;
@@ -101,6 +117,7 @@ struct RunResult {
   std::vector<std::string> notes;     ///< remarks about the run as a whole
   std::string rule;                   ///< what decided, in words
   std::optional<RunVerdict> verdict;  ///< positions are those of `tensors`
+  OverflowSummary overflow;           ///< of judged runs
   bool interrupted = false;
   std::uint64_t bytes_read = 0;
   double elapsed_s = 0.0;

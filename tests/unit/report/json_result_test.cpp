@@ -79,6 +79,10 @@ verdict::RunResult sample() {
   result.verdict->findings = {
       {verdict::FindingKind::tf32_products, "multiplies in TF32", 0.5, 12, true}};
   result.verdict->first_divergence = {0};
+  result.overflow.sentence = "exp made 3 Inf";
+  result.overflow.path = {"exp", "out"};
+  result.overflow.headroom = {{"a", 65000.0, 1.008, "almost"}};
+  result.overflow.constants = {{"mask", -3.4e38, 0.0, "becomes -inf"}};
   return result;
 }
 

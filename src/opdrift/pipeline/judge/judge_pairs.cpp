@@ -1,12 +1,15 @@
 #include "opdrift/pipeline/judge/judge_pairs.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <set>
 #include <string>
 #include <utility>
 
 #include "opdrift/pipeline/judge/judge_run.hpp"
 #include "opdrift/pipeline/judge/onnx_problem.hpp"
+#include "opdrift/pipeline/judge/other_runs.hpp"
+#include "opdrift/pipeline/judge/step_check.hpp"
 
 namespace opdrift::pipeline {
 
@@ -68,6 +71,12 @@ class PairJudge {
 
   Status run(const GraphProblem& problem, verdict::RunResult& result) {
     const ValueNames names(problem);
+    JudgeRunOptions judge_options = judge_run_options(options_);
+    std::vector<std::unique_ptr<GoldenRun>> goldens;
+    for (const std::string& path : options_.more_goldens) {
+      OPDRIFT_TRY(goldens.emplace_back(), GoldenRun::open(path, problem, options_.jobs));
+      judge_options.judge.more_goldens.push_back(goldens.back().get());
+    }
     std::optional<RunVerdict> verdict;
     for (const std::string& step : steps()) {
       PairValues values(
@@ -77,7 +86,7 @@ class PairJudge {
         continue;
       }
       result.verdict.reset();
-      OPDRIFT_CHECK_OK(judge_run(problem, values, judge_run_options(options_), result));
+      OPDRIFT_CHECK_OK(judge_run(problem, values, judge_options, result));
       merge(verdict, std::move(*result.verdict), step);
     }
     result.verdict = std::move(verdict);
@@ -158,6 +167,10 @@ Status judge_pairs(const DumpIndex& golden, const DumpIndex& target, const Pairi
                     model.note.empty() ? "no model tells what the operators should compute; give "
                                          "the golden's with --graph"
                                        : model.note);
+  }
+  if (std::vector<verdict::Finding> findings = check_steps(result); !findings.empty()) {
+    say_out_of_step(std::move(findings), result);
+    return conclude(options, result);
   }
   const GraphProblem problem = onnx_problem(*model.model);
   OPDRIFT_CHECK_OK(PairJudge(golden, target, pairing, row_of_pair, options).run(problem, result));

@@ -5,6 +5,7 @@
 
 #include "opdrift/pipeline/judge/explain_run.hpp"
 #include "opdrift/pipeline/judge/golden_model.hpp"
+#include "opdrift/pipeline/judge/overflow_summary.hpp"
 #include "opdrift/verdict/rejudge.hpp"
 
 namespace opdrift::pipeline {
@@ -61,6 +62,7 @@ Status judge_run(const GraphProblem& problem, const PairValues& values,
   }
   judged.run.first_divergence = std::move(first_rows);
   result.verdict = std::move(judged.run);
+  result.overflow = overflow_summary(problem, values, result);
   if (options.explain) {
     explain_run(problem, values, {.jobs = options.judge.jobs, .cancel = options.judge.cancel},
                 result);

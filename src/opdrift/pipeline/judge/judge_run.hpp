@@ -32,9 +32,9 @@ bool wants_verdict(const CompareOptions& options, const verdict::RunResult& resu
 /// The model that the options or the golden's manifest name. Fails when a given one cannot be read.
 Result<GoldenModel> model_of(const CompareOptions& options, const std::string& golden_path);
 
-/// Behind all calls of judge_run: rows that hold no value of the graph keep what the limits said and
-/// are labelled so, the rule is named and another limit than the usual one applied. When no value
-/// was judged, `why` becomes a note, or an error where the options insist on a verdict.
+/// Behind all calls of judge_run: rows that hold no value of the graph keep what the limits said
+/// and are labelled so, the rule is named and another limit than the usual one applied. When no
+/// value was judged, `why` becomes a note, or an error where the options insist on a verdict.
 Status conclude(const CompareOptions& options, verdict::RunResult& result,
                 const std::string& why = "the graph knows none of the dump's tensors");
 
