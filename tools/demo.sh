@@ -70,13 +70,16 @@ compare "$out/damaged" "$out/golden" -o "$out/compare-damaged"
 
 title 'What to look at'
 cat <<END
-The planted fault is in operator p2o.Conv.24: it is the first offender of table 6.
+The planted fault multiplies one weight row of operator p2o.Conv.24 by 30. Table 6 blames that
+operator alone and says what happened to it; everything behind it only inherits the error. The
+clean fp16 run of table 4 passes, and nobody had to choose a tolerance.
   $out/compare/           all operators of step 4, as csv and json
   $out/compare-damaged/   the same for the damaged run
   $out/golden/manifest.json   what was run, operator by operator
 
 Try next:
   $opdrift compare $out/damaged $out/golden --rows 40
+  $opdrift judge $out/compare-damaged/result.json --rule cosine=0.99
   $opdrift dump $model --input x=$out/input.npy --precision bf16 -o $out/bf16
   $opdrift compare $out/bf16 $out/golden
   $opdrift dump YOUR_MODEL.onnx -o your_golden
