@@ -6,6 +6,8 @@
 #include <array>
 #include <charconv>
 #include <cstdio>
+#include <numeric>
+#include <utility>
 
 namespace opdrift {
 
@@ -35,6 +37,27 @@ std::optional<T> parse_number(std::string_view text) {
 
 bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+/// Letters to insert, remove, replace or swap with their neighbour to turn one word into the other.
+std::size_t typing_errors(std::string_view from, std::string_view to) {
+  std::vector<std::size_t> before(to.size() + 1);
+  std::vector<std::size_t> last(to.size() + 1);
+  std::vector<std::size_t> row(to.size() + 1);
+  std::iota(last.begin(), last.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= from.size(); ++i) {
+    row[0] = i;
+    for (std::size_t k = 1; k <= to.size(); ++k) {
+      const std::size_t replaced = last[k - 1] + (from[i - 1] == to[k - 1] ? 0 : 1);
+      row[k] = std::min({replaced, last[k] + 1, row[k - 1] + 1});
+      if (i > 1 && k > 1 && from[i - 1] == to[k - 2] && from[i - 2] == to[k - 1]) {
+        row[k] = std::min(row[k], before[k - 2] + 1);
+      }
+    }
+    before.swap(last);
+    last.swap(row);
+  }
+  return last[to.size()];
 }
 
 }  // namespace
@@ -188,6 +211,30 @@ std::string ellipsize_middle(std::string_view text, std::size_t columns) {
     tail_width += display_width(glyphs[i - 1]);
   }
   return head + "…" + tail;
+}
+
+std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& candidates) {
+  constexpr std::size_t kMostNames = 3;
+  constexpr std::size_t kLongestWord = 64;  // nobody mistypes more, and the work is quadratic
+  const std::string wanted = to_lower(word.substr(0, kLongestWord));
+  std::vector<std::pair<std::size_t, std::string_view>> near;
+  for (const std::string_view candidate : candidates) {
+    const std::string lower = to_lower(candidate.substr(0, kLongestWord));
+    const bool inside = wanted.size() >= 3 && lower.find(wanted) != std::string::npos;
+    const std::size_t distance = inside ? 1 : typing_errors(wanted, lower);
+    if (distance <= std::max<std::size_t>(1, wanted.size() / 3)) {
+      near.emplace_back(distance, candidate);
+    }
+  }
+  std::stable_sort(near.begin(), near.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  near.resize(std::min(near.size(), kMostNames));
+  std::string text;
+  for (std::size_t i = 0; i < near.size(); ++i) {
+    text += (i == 0 ? "; did you mean '" : i + 1 == near.size() ? "' or '" : "', '");
+    text += near[i].second;
+  }
+  return near.empty() ? text : text + "'?";
 }
 
 std::string human_bytes(std::uint64_t bytes) {

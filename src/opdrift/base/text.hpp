@@ -45,6 +45,10 @@ std::size_t display_width(std::string_view text);
 /// Cuts UTF-8 text in the middle so that it needs at most `columns`, marking the cut with `…`.
 std::string ellipsize_middle(std::string_view text, std::size_t columns);
 
+/// "; did you mean 'cosine' or 'cosine_distance'?" out of the candidates that begin like `word`,
+/// contain it, or are a few typing errors away; "" when none is near. Case is ignored.
+std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& candidates);
+
 /// Bytes for people: "1.5 GB", "312 kB" (decimal units).
 std::string human_bytes(std::uint64_t bytes);
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "opdrift/base/text.hpp"
 #include "opdrift/cli/console.hpp"
 #include "opdrift/cli/version.hpp"
 #include "opdrift/compat/msaccucmp.hpp"
@@ -22,7 +23,7 @@ constexpr Command kCommands[] = {
     {"stats", "minimum, maximum, mean, NaN and Inf of every tensor", &run_stats},
     {"convert", "turn dumps into npy, npz, bin, txt, pt or statistics", &run_convert},
     {"overflow", "explain the overflow records of a device dump", &run_overflow},
-    {"list", "formats, algorithms and reports this build knows", &run_list},
+    {"list", "formats, metrics and reports this build knows", &run_list},
     {"msaccucmp", "drop-in for msaccucmp.py, same options and files", &compat::run_msaccucmp},
     {"msprobe", "drop-in for msprobe compare and parse", &compat::run_msprobe},
 };
@@ -38,8 +39,9 @@ constexpr std::string_view kExamples =
     "  opdrift compare npu_dump/ golden_npy/ --graph model.json\n"
     "  opdrift dump model.onnx --input x=input.npy -o golden/\n"
     "  opdrift msaccucmp compare -m npu_dump -g golden -f model.json -out result\n"
-    "\nExit codes: 0 the sides agree, 1 they differ, 2 trouble (bad option, unreadable input,\n"
-    "nothing compared, interrupted). The front ends of other tools keep those tools' codes.\n"
+    "\nExit codes: 0 the sides agree, 1 they differ, 2 trouble (bad option, unreadable\n"
+    "input, nothing compared, interrupted). The front ends of other tools keep those\n"
+    "tools' codes.\n"
     "\n'opdrift COMMAND --help' explains one command.\n";
 
 std::string help_text() {
@@ -74,7 +76,13 @@ const Command* command_of_link(std::string_view program) {
 }
 
 int unknown_command(const std::string& name) {
-  report_error("unknown command '" + name + "'; 'opdrift --help' lists the commands");
+  std::vector<std::string_view> names;
+  for (const Command& command : kCommands) {
+    names.push_back(command.name);
+  }
+  const std::string hint = did_you_mean(name, names);
+  report_error("unknown command '" + printable(name) + "'" + (hint.empty() ? "; " : hint + " ") +
+               "'opdrift --help' lists the commands");
   return kExitTrouble;
 }
 

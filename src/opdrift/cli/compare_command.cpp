@@ -16,10 +16,10 @@ namespace {
 constexpr const char* kFooter =
     "Examples:\n"
     "  opdrift compare npu_dump/ golden/ --graph model.onnx -o result/\n"
-    "  opdrift compare npu_dump/ golden/ --graph npu.json --graph model.onnx -o result/\n"
-    "  opdrift compare npu_dump/ golden/ --graph npu.json --format csv,json -o result/\n"
-    "  opdrift compare fp16/ fp32/ --rule cosine=0.999,rel_l2=0.02 --fail-on differ,unmatched\n"
-    "  opdrift compare a.npy b.npy\n"
+    "  opdrift compare npu/ golden/ --graph npu.json --graph model.onnx -o result/\n"
+    "  opdrift compare npu/ golden/ --graph npu.json --format csv,json -o result/\n"
+    "  opdrift compare fp16/ fp32/ --rule cosine=0.999,rel_l2=0.02 --fail-on differ\n"
+    "  opdrift compare a.npy b.npy --metrics cosine,rel_l2,ulp_max --plugin ./mine.so\n"
     "\nWith the golden's model (given, or named by the manifest of an opdrift dump) every "
     "operator\n"
     "is judged by its own error: what it adds to the error of its inputs against what its\n"
@@ -40,6 +40,8 @@ struct Options {
   std::string range;
   std::size_t jobs = 0;
   std::uint64_t max_elements = 0;
+  std::string metrics;
+  std::vector<std::string> plugins;
   bool kl_divergence = false;
   bool no_explanations = false;
   ResultOptions show;
@@ -51,7 +53,8 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("GOLDEN", options.golden, "dump of the trusted run: folder or file")->required();
   app.add_option("-g,--graph", options.graphs,
                  "graph json of the target's model (atc --mode=1), or the golden's ONNX model; may "
-                 "be repeated");
+                 "be repeated")
+      ->allow_extra_args(false);
   app.add_option("--rule,--gate", options.rule,
                  "what decides: verdict[=LIMIT] (needs a model), or limits: cosine=X, rel_l2=X, "
                  "max_abs=X, max_rel=X, sqnr=DB");
@@ -66,6 +69,13 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--max-elements", options.max_elements,
                  "compare only the first N elements of each tensor");
   app.add_flag("--kl", options.kl_divergence, "Kullback-Leibler divergence too (a second pass)");
+  app.add_option("--metrics", options.metrics,
+                 "metrics to show and write instead of the usual ones, by name: "
+                 "cosine,rel_l2,ulp_99 or all; 'opdrift list metrics' shows them");
+  app.add_option("--plugin", options.plugins,
+                 "shared object with a metric of your own (C interface "
+                 "opdrift/metrics/plugin.h); may be repeated")
+      ->allow_extra_args(false);
   add_result_options(app, options.show);
 }
 
@@ -97,6 +107,7 @@ Result<pipeline::CompareOptions> compare_options(const Options& options) {
   if (!options.range.empty()) {
     OPDRIFT_CHECK_OK(read_range(options.range, compare));
   }
+  OPDRIFT_TRY(compare.metrics, pipeline::choose_metrics(options.metrics, options.plugins));
   compare.explain = !options.no_explanations;
   compare.graphs = options.graphs;
   compare.only = options.only;

@@ -16,10 +16,10 @@ namespace {
 constexpr const char* kFooter =
     "Examples:\n"
     "  opdrift convert npu_dump/ -o npy/\n"
-    "  opdrift convert Conv2D.conv1.2.7.1700000000004000 -o out/ --to txt --layout NCHW\n"
+    "  opdrift convert Conv2D.conv1.2.7.1700000000004000 -o out/ -t txt -l NCHW\n"
     "  opdrift convert npu_dump/ -o out/ --to npz --select 'layer1/.*'\n"
     "  opdrift convert npu_dump/ -o out/ --to stats\n"
-    "  opdrift convert weights/ -o out/ --layout FRACTAL_NZ --layout-plugin nd_to_nz.so\n"
+    "  opdrift convert weights/ -o out/ -l FRACTAL_NZ --layout-plugin ./to_nz.so\n"
     "  opdrift convert npu_dump/ --to stats --watch --delete-source\n"
     "\n--watch follows a dump while it is written: every finished file gets its statistics beside\n"
     "it (FILE.stats.json) or below --output. --delete-source removes a file once its record is\n"
@@ -31,17 +31,11 @@ constexpr const char* kFooter =
 
 constexpr double kLongestWait = 31.0e6;  // a year, in seconds
 
-std::string short_number(double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.6g", value);
-  return text.data();
-}
-
 std::string line_of(const pipeline::ExportedTensor& tensor) {
   std::string text =
       printable(tensor.path.empty() ? tensor.label : tensor.path) + "  " + describe(tensor.desc);
   if (tensor.stats) {
-    text += "  max " + short_number(tensor.stats->max) + "  min " + short_number(tensor.stats->min);
+    text += "  max " + brief(tensor.stats->max) + "  min " + brief(tensor.stats->min);
   }
   if (!tensor.problem.empty()) {
     text += (tensor.path.empty() ? "  failed: " : "  note: ") + printable(tensor.problem);

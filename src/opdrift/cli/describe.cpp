@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdio>
 
 namespace opdrift::cli {
 
@@ -22,7 +23,10 @@ std::string format_text(tensor::Format format) {
 }  // namespace
 
 std::string describe(const tensor::TensorDesc& desc) {
-  std::string text = dtype_text(desc) + " " + format_text(desc.format);
+  std::string text = dtype_text(desc);
+  if (desc.format != tensor::Format::reserved) {  // of files that have no notion of a layout
+    text += " " + format_text(desc.format);
+  }
   text += desc.has_shape ? " [" + tensor::to_string(desc.shape) + "]" : " (no shape)";
   if (!desc.original_shape.empty() && desc.original_shape != desc.shape) {
     text += " (original [" + tensor::to_string(desc.original_shape) + "])";
@@ -42,6 +46,12 @@ nlohmann::ordered_json to_json(double value) {
     return value;
   }
   return shortest(value);
+}
+
+std::string brief(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.6g", value);
+  return text.data();
 }
 
 std::string shortest(double value) {

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <string>
 
+#include "opdrift/base/text.hpp"
+#include "opdrift/base/wrap.hpp"
 #include "opdrift/cli/commands.hpp"
 #include "opdrift/cli/console.hpp"
 #include "opdrift/cli/options.hpp"
@@ -12,30 +14,74 @@ namespace opdrift::cli {
 
 namespace {
 
+constexpr std::size_t kColumns = 80;
+
 std::string row(std::string_view name, std::string_view summary, std::size_t width) {
   std::string line = "  " + std::string(name);
   line.resize(std::max(line.size() + 2, width), ' ');
-  return line + std::string(summary) + "\n";
+  return line + wrapped(summary, kColumns, width) + "\n";
 }
 
-}  // namespace
-
-int run_list(std::span<const std::string> arguments) {
-  CLI::App app("Formats, algorithms and reports this build knows.", "opdrift list");
-  if (const auto code = parse_arguments(app, arguments)) {
-    return *code;
+std::string aliases_of(const metrics::Algorithm& algorithm) {
+  std::string text;
+  for (const std::string_view alias : algorithm.aliases) {
+    text += (text.empty() ? "" : ", ") + std::string(alias);
   }
+  return text;
+}
+
+std::string formats() {
   std::string text = "Formats that can be read:\n";
   for (const io::Reader& reader : io::readers()) {
     text += row(reader.name, reader.summary, 18);
   }
-  text += "\nAlgorithms:\n";
+  return text;
+}
+
+std::string metric_list() {
+  std::string text =
+      "Metrics (--metrics of compare; x target, y golden; below each its short names):\n";
   for (const metrics::Algorithm& algorithm : metrics::all_algorithms()) {
     text += row(algorithm.name, algorithm.summary, 30);
+    text += row("", aliases_of(algorithm), 30);
   }
-  text += "\nReports (--format of compare):\n";
+  return text;
+}
+
+std::string report_list() {
+  std::string text = "Reports (--format of compare):\n";
   for (const report::Report& report : report::reports()) {
     text += row(report.name, report.summary, 18);
+  }
+  return text;
+}
+
+constexpr const char* kFooter =
+    "Examples:\n"
+    "  opdrift list\n"
+    "  opdrift list metrics\n";
+
+}  // namespace
+
+int run_list(std::span<const std::string> arguments) {
+  CLI::App app("Formats, metrics and reports this build knows.", "opdrift list");
+  app.footer(kFooter);
+  std::string topic;
+  app.add_option("TOPIC", topic, "formats, metrics or reports; all when left out");
+  if (const auto code = parse_arguments(app, arguments)) {
+    return *code;
+  }
+  std::string text;
+  if (topic.empty()) {
+    text = formats() + "\n" + metric_list() + "\n" + report_list();
+  } else if (topic == "formats") {
+    text = formats();
+  } else if (topic == "metrics") {
+    text = metric_list();
+  } else if (topic == "reports") {
+    text = report_list();
+  } else {
+    return report_error("topic '" + topic + "': expected formats, metrics or reports");
   }
   return write_output(text) ? kExitSame : kExitTrouble;
 }

@@ -1,12 +1,15 @@
 #include "opdrift/cli/options.hpp"
 
+#include <memory>
 #include <vector>
 
 #include "opdrift/cli/console.hpp"
+#include "opdrift/cli/help_format.hpp"
 
 namespace opdrift::cli {
 
 std::optional<int> parse_arguments(CLI::App& app, std::span<const std::string> arguments) {
+  app.formatter(std::make_shared<HelpFormatter>());
   // CLI11 takes the arguments last first.
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
   try {

@@ -25,20 +25,14 @@ constexpr const char* kFooter =
     "\nMinimum, maximum, mean, rms and std are over the finite elements; NaN and Inf are counted\n"
     "apart. Exit code 2 when a tensor could not be read.\n";
 
-std::string short_number(double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.6g", value);
-  return text.data();
-}
-
 std::string text_line(const pipeline::TensorStats& line) {
   std::string text = printable(line.label) + "  " + describe(line.desc);
   if (!line.stats) {
     return text + "  unreadable: " + printable(line.problem) + "\n";
   }
   const metrics::SideStats& stats = *line.stats;
-  text += "  max " + short_number(stats.max) + "  min " + short_number(stats.min) + "  mean " +
-          short_number(stats.mean()) + "  std " + short_number(stats.standard_deviation());
+  text += "  max " + brief(stats.max) + "  min " + brief(stats.min) + "  mean " +
+          brief(stats.mean()) + "  std " + brief(stats.standard_deviation());
   const std::uint64_t inf = stats.classes.positive_inf + stats.classes.negative_inf;
   if (stats.classes.nan > 0) {
     text += "  NaN " + std::to_string(stats.classes.nan);

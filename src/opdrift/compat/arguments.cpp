@@ -5,6 +5,7 @@
 
 #include "opdrift/base/result.hpp"
 #include "opdrift/base/text.hpp"
+#include "opdrift/base/wrap.hpp"
 
 namespace opdrift::compat {
 
@@ -35,14 +36,23 @@ std::string metavar(const OptionSpec& option) {
   return text;
 }
 
+constexpr std::size_t kHelpColumns = 80;
+constexpr std::size_t kHelpMargin = 8;
+
+/// Options with their values stay together where the line is broken.
 std::string usage_line(const CommandSpec& command) {
   std::string text = "usage: " + std::string(command.program) + " [-h]";
+  const std::string margin(std::string("usage: ").size(), ' ');
+  std::size_t used = text.size();
   for (const OptionSpec& option : command.options) {
     std::string part(option.flags.front());
     if (option.takes_value) {
       part += option.value_optional ? " [" + metavar(option) + "]" : " " + metavar(option);
     }
-    text += option.required ? " " + part : " [" + part + "]";
+    part = option.required ? part : "[" + part + "]";
+    const bool fits = used + 1 + part.size() <= kHelpColumns;
+    text += (fits ? " " : "\n" + margin) + part;
+    used = (fits ? used + 1 : margin.size()) + part.size();
   }
   return text + "\n";
 }
@@ -89,7 +99,8 @@ bool is_safe_path_argument(std::string_view text) {
 }
 
 std::string help_text(const CommandSpec& command) {
-  std::string text = usage_line(command) + "\n" + std::string(command.summary) + "\n\noptions:\n";
+  std::string text =
+      usage_line(command) + "\n" + wrapped(command.summary, kHelpColumns, 0) + "\n\noptions:\n";
   text += "  -h, --help\n        show this help message and exit\n";
   for (const OptionSpec& option : command.options) {
     text += "  ";
@@ -97,7 +108,8 @@ std::string help_text(const CommandSpec& command) {
       text += (i > 0 ? ", " : "") + std::string(option.flags[i]);
     }
     text += option.takes_value ? " " + metavar(option) : "";
-    text += "\n        " + std::string(option.help) + "\n";
+    text += "\n" + std::string(kHelpMargin, ' ') + wrapped(option.help, kHelpColumns, kHelpMargin) +
+            "\n";
   }
   return text;
 }

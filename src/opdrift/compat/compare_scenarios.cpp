@@ -10,6 +10,7 @@
 
 #include "opdrift/base/mapped_file.hpp"
 #include "opdrift/base/text.hpp"
+#include "opdrift/compat/command_run.hpp"
 #include "opdrift/compat/exit_codes.hpp"
 #include "opdrift/compat/msaccucmp_compare.hpp"
 #include "opdrift/compat/path_check.hpp"
@@ -67,6 +68,10 @@ CommandSpec file_compare_command() {
                .flags = {"-out", "--output"},
                .help = "folder of the result; the current folder by default",
                .rule = ValueRule::safe_path},
+              {.key = "compat",
+               .flags = {"--compat"},
+               .help = "accepted: the table is the reference's in any case",
+               .takes_value = false},
           }};
 }
 
@@ -165,24 +170,6 @@ Result<int> advise_file(const Arguments& arguments, ReferenceLog& log) {
   return kExitSuccess;
 }
 
-/// Runs one of the small commands: arguments, log, exit status.
-template <typename Body>
-int run_small_command(const CommandSpec& command, std::string_view name,
-                      std::span<const std::string> args, const Body& body) {
-  const ParsedArguments parsed = parse_arguments(command, args);
-  if (parsed.exit_status) {
-    return *parsed.exit_status;
-  }
-  ReferenceLog log;
-  log.warn_when_root();
-  const Result<int> status = body(parsed.arguments, log);
-  if (!status.has_value()) {
-    log.error(status.error().to_string());
-  }
-  log.finish(name);
-  return status.has_value() ? *status : exit_code(status.error().code);
-}
-
 }  // namespace
 
 std::string time_stamp() {
@@ -242,11 +229,11 @@ Status compare_torch_files(const CompareRequest& request, const std::string& out
 }
 
 int run_file_compare(std::span<const std::string> args) {
-  return run_small_command(file_compare_command(), "file_compare", args, compare_files);
+  return run_command(file_compare_command(), "file_compare", args, compare_files);
 }
 
 int run_advisor(std::span<const std::string> args) {
-  return run_small_command(advisor_command(), "advisor", args, advise_file);
+  return run_command(advisor_command(), "advisor", args, advise_file);
 }
 
 }  // namespace opdrift::compat

@@ -12,6 +12,7 @@
 
 #include "opdrift/base/text.hpp"
 #include "opdrift/compat/arguments.hpp"
+#include "opdrift/compat/command_run.hpp"
 #include "opdrift/compat/exit_codes.hpp"
 #include "opdrift/compat/path_check.hpp"
 #include "opdrift/compat/python_plugins.hpp"
@@ -289,15 +290,10 @@ int run_convert(std::span<const std::string> args) {
     std::cout << help_text(command) << std::flush;
     return kExitInvalidParameter;
   }
-  const ParsedArguments parsed = parse_arguments(command, args);
-  if (parsed.exit_status) {
-    return *parsed.exit_status;
-  }
-  ReferenceLog log;
-  log.warn_when_root();
-  const int status = ConvertCommand(parsed.arguments, log).run();
-  log.finish("convert");
-  return status;
+  return run_command(command, "convert", args,
+                     [](const Arguments& arguments, ReferenceLog& log) -> Result<int> {
+                       return ConvertCommand(arguments, log).run();
+                     });
 }
 
 }  // namespace opdrift::compat

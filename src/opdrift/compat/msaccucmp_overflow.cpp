@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "opdrift/compat/arguments.hpp"
+#include "opdrift/compat/command_run.hpp"
 #include "opdrift/compat/exit_codes.hpp"
 #include "opdrift/compat/path_check.hpp"
 #include "opdrift/compat/reference_log.hpp"
@@ -73,15 +74,10 @@ int run_overflow(std::span<const std::string> args) {
     std::cout << help_text(command) << std::flush;
     return kExitInvalidParameter;
   }
-  const ParsedArguments parsed = parse_arguments(command, args);
-  if (parsed.exit_status) {
-    return *parsed.exit_status;
-  }
-  ReferenceLog log;
-  log.warn_when_root();
-  const int status = analyse(parsed.arguments, log);
-  log.finish("overflow");
-  return status;
+  return run_command(command, "overflow", args,
+                     [](const Arguments& arguments, ReferenceLog& log) -> Result<int> {
+                       return analyse(arguments, log);
+                     });
 }
 
 }  // namespace opdrift::compat

@@ -207,11 +207,15 @@ class Comparison {
     result.target_shape = pair.target.shape();
     result.rule += pair.permuted ? ", axes reordered" : "";
     OPDRIFT_TRY(metrics::Measurement measurement,
-                metrics::measure(pair.golden, pair.target,
-                                 {.kl_divergence = options_.kl_divergence,
-                                  .max_elements = options_.max_elements,
-                                  .jobs = jobs,
-                                  .cancel = options_.cancel}));
+                metrics::measure(
+                    pair.golden, pair.target,
+                    {.kl_divergence = options_.kl_divergence || options_.metrics.needs_divergence(),
+                     .max_elements = options_.max_elements,
+                     .jobs = jobs,
+                     .cancel = options_.cancel}));
+    OPDRIFT_TRY(result.metric_values,
+                plugin_values(options_.metrics, pair.golden, pair.target,
+                              {.max_elements = options_.max_elements, .cancel = options_.cancel}));
     const verdict::GateOutcome outcome = verdict::apply(options_.gates, measurement);
     result.passed = outcome.passed;
     result.reason = outcome.reason;
@@ -395,6 +399,7 @@ Result<verdict::RunResult> compare_dumps(const std::string& target, const std::s
   auto compared = by_graph ? compare_by_graph(target, golden, options)
                            : compare_without_graph(target, golden, options);
   if (compared) {
+    add_algorithm_values(options.metrics, *compared);
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - started;
     compared->elapsed_s = elapsed.count();
   }

@@ -7,6 +7,7 @@
 
 #include "opdrift/base/parallel.hpp"
 #include "opdrift/base/result.hpp"
+#include "opdrift/pipeline/metric_columns.hpp"
 #include "opdrift/verdict/gates.hpp"
 #include "opdrift/verdict/judge.hpp"
 #include "opdrift/verdict/result.hpp"
@@ -36,6 +37,7 @@ struct CompareOptions {
   std::string only;               ///< regular expression on operator names; "" for all
   std::uint64_t first_order = 0;  ///< compare from this position in execution order on
   std::uint64_t last_order = ~std::uint64_t{0};
+  MetricColumns metrics;  ///< beside or in place of the usual ones
   bool kl_divergence = false;
   std::uint64_t max_elements = 0;  ///< per tensor; 0 for all
   std::size_t jobs = 0;            ///< 0: one per processor

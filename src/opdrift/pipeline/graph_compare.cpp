@@ -11,6 +11,7 @@
 #include "opdrift/pipeline/judge/golden_model.hpp"
 #include "opdrift/pipeline/judge/judge_network.hpp"
 #include "opdrift/pipeline/network/compare.hpp"
+#include "opdrift/pipeline/network/open_row.hpp"
 
 namespace opdrift::pipeline {
 
@@ -123,7 +124,7 @@ Result<NetworkOptions> network_options(const std::string& target, const std::str
   network.max_elements = options.max_elements;
   network.jobs = options.jobs;
   network.cancel = options.cancel;
-  if (options.kl_divergence) {
+  if (options.kl_divergence || options.metrics.needs_divergence()) {
     network.algorithms = {"KullbackLeiblerDivergence"};
   }
   if (options.progress) {
@@ -139,6 +140,35 @@ Result<NetworkOptions> network_options(const std::string& target, const std::str
   return network;
 }
 
+/// Plug-ins look at the tensors themselves: every measured pair is brought in once more.
+void add_plugin_values(const NetworkInputs& inputs, const NetworkOptions& network,
+                       const NetworkResult& compared,
+                       const std::vector<std::optional<std::size_t>>& row_of_job,
+                       const CompareOptions& options, verdict::RunResult& result) {
+  if (options.metrics.plugins.empty()) {
+    return;
+  }
+  parallel_for(
+      compared.jobs.size(), options.jobs,
+      [&](std::size_t job) {
+        const NetworkRow& row = compared.rows[compared.jobs[job].row];
+        if (!row_of_job[job] || !row.measurement) {
+          return;
+        }
+        const auto pair = open_row(inputs, network, row, compared.jobs[job]);
+        if (!pair) {
+          return;
+        }
+        auto values =
+            plugin_values(options.metrics, pair->pair.golden, pair->pair.target,
+                          {.max_elements = options.max_elements, .cancel = options.cancel});
+        if (values) {
+          result.tensors[*row_of_job[job]].metric_values = *std::move(values);
+        }
+      },
+      options.cancel);
+}
+
 }  // namespace
 
 Result<verdict::RunResult> compare_by_graph(const std::string& target, const std::string& golden,
@@ -148,8 +178,9 @@ Result<verdict::RunResult> compare_by_graph(const std::string& target, const std
   OPDRIFT_TRY(NetworkResult compared, compare_network(inputs, network));
   Translation translation(compared, options);
   OPDRIFT_TRY(verdict::RunResult result, translation.run());
-  OPDRIFT_CHECK_OK(
-      judge_network(inputs, network, compared, translation.row_of_job(), options, result));
+  const auto row_of_job = translation.row_of_job();
+  add_plugin_values(inputs, network, compared, row_of_job, options, result);
+  OPDRIFT_CHECK_OK(judge_network(inputs, network, compared, row_of_job, options, result));
   return result;
 }
 

@@ -5,6 +5,7 @@
 
 #include "opdrift/base/text.hpp"
 #include "opdrift/io/ascend/names.hpp"
+#include "opdrift/io/framework_names.hpp"
 
 namespace opdrift::pipeline {
 
@@ -15,6 +16,10 @@ std::uint64_t time_of(std::string_view digits) {
   return parse_u64(digits).value_or(std::numeric_limits<std::uint64_t>::max());
 }
 
+bool ends_in_npy(std::string_view name) {
+  return name.size() > 4 && name.substr(name.size() - 4) == ".npy";
+}
+
 FileNaming device_naming(const io::DumpName& dump) {
   FileNaming naming;
   naming.operator_name = std::string(dump.op_name);
@@ -23,20 +28,18 @@ FileNaming device_naming(const io::DumpName& dump) {
   return naming;
 }
 
-/// "(name.index).time.npy"
+/// "name.index.time.npy", in any language
 std::optional<FileNaming> framework_naming(std::string_view name) {
-  const auto groups = io::match_name(io::NamePattern::numpy, name);
-  if (!groups || !groups->front()) {
+  const auto parsed = io::parse_framework_name(name);
+  if (!ends_in_npy(name) || !parsed) {
     return std::nullopt;
   }
-  const std::string_view key = *groups->front();
-  const std::size_t dot = key.rfind('.');
   FileNaming naming;
-  naming.operator_name = std::string(key.substr(0, dot));
-  naming.index = static_cast<std::uint32_t>(parse_u64(key.substr(dot + 1)).value_or(0));
-  naming.role = io::TensorRole::output;
-  const std::string_view rest = name.substr(key.size() + 1);
-  naming.time = time_of(rest.substr(0, rest.find('.')));
+  naming.operator_name = parsed->op;
+  naming.operator_type = parsed->op_type;
+  naming.role = parsed->role;
+  naming.index = parsed->index;
+  naming.time = time_of(parsed->time);
   return naming;
 }
 
@@ -71,10 +74,6 @@ std::string_view stem_of(std::string_view name) {
     }
   }
   return name;
-}
-
-bool ends_in_npy(std::string_view name) {
-  return name.size() > 4 && name.substr(name.size() - 4) == ".npy";
 }
 
 }  // namespace

@@ -15,10 +15,12 @@ namespace {
 
 /// Which columns the table has.
 struct Choice {
-  bool usual = true;        ///< relative L2 and the like
-  bool budget = false;      ///< of a judged run
+  std::size_t usual = 0;    ///< the first so many of relative L2, 1 - cosine, largest error
   std::size_t metrics = 0;  ///< the first so many that were asked for
+  bool budget = false;      ///< of a judged run
 };
+
+constexpr std::size_t kUsualColumns = 3;
 
 Cell unknown() {
   return {"-", Tone::faint};
@@ -77,11 +79,11 @@ Cell budget_cell(const std::optional<verdict::Judgement>& judgement) {
 std::vector<Column> columns_of(const verdict::RunResult& result, const Choice& choice) {
   std::vector<Column> columns = {
       {"Order", true}, {"Operator", false, 16}, {"Type", false, 8}, {"Tensor", false, 8}};
-  if (choice.usual) {
-    columns.push_back({"Rel. L2", true});
-    columns.push_back({choice.budget ? "x budget" : "1-cosine", true});
-    columns.push_back({"Max abs", true});
-  } else if (choice.budget) {
+  const std::array<Column, kUsualColumns> usual = {
+      {{"Rel. L2", true}, {choice.budget ? "x budget" : "1-cosine", true}, {"Max abs", true}}};
+  columns.insert(columns.end(), usual.begin(),
+                 usual.begin() + static_cast<std::ptrdiff_t>(choice.usual));
+  if (choice.budget && choice.usual < 2) {
     columns.push_back({"x budget", true});
   }
   for (std::size_t i = 0; i < choice.metrics; ++i) {
@@ -91,15 +93,16 @@ std::vector<Column> columns_of(const verdict::RunResult& result, const Choice& c
   return columns;
 }
 
-void add_usual_cells(const verdict::TensorResult& tensor, const Choice& choice,
-                     std::vector<Cell>& row) {
-  const metrics::Measurement* m = tensor.measurement ? &*tensor.measurement : nullptr;
-  row.push_back(m != nullptr ? known_number(m->relative_l2()) : unknown());
+std::array<Cell, kUsualColumns> usual_cells(const verdict::TensorResult& tensor, bool budget) {
+  if (!tensor.measurement) {
+    return {unknown(), unknown(), unknown()};
+  }
+  const metrics::Measurement& m = *tensor.measurement;
   // Rows of a judged run that were not judged keep the plain number.
-  row.push_back(choice.budget && tensor.judgement ? budget_cell(tensor.judgement)
-                : m != nullptr                    ? known_number(m->one_minus_cosine())
-                                                  : unknown());
-  row.push_back(m != nullptr ? known_number(m->max_abs.value) : unknown());
+  return {known_number(m.relative_l2()),
+          budget && tensor.judgement ? budget_cell(tensor.judgement)
+                                     : known_number(m.one_minus_cosine()),
+          known_number(m.max_abs.value)};
 }
 
 std::vector<Cell> row_of(const verdict::TensorResult& tensor, const Choice& choice) {
@@ -107,9 +110,9 @@ std::vector<Cell> row_of(const verdict::TensorResult& tensor, const Choice& choi
                            {printable(tensor.operator_name)},
                            {printable(tensor.operator_type)},
                            {tensor.role + " " + std::to_string(tensor.index)}};
-  if (choice.usual) {
-    add_usual_cells(tensor, choice, row);
-  } else if (choice.budget) {
+  const auto usual = usual_cells(tensor, choice.budget);
+  row.insert(row.end(), usual.begin(), usual.begin() + static_cast<std::ptrdiff_t>(choice.usual));
+  if (choice.budget && choice.usual < 2) {
     row.push_back(budget_cell(tensor.judgement));
   }
   for (std::size_t i = 0; i < choice.metrics; ++i) {
@@ -136,11 +139,18 @@ std::string render_tensor_table(const verdict::RunResult& result, const Terminal
   std::vector<std::size_t> rows = verdict::worst_first(result);
   const std::size_t all = rows.size();
   rows.resize(std::min(style.rows, all));
-  const std::size_t metrics = result.metric_names.size();
-  Choice choice = {result.usual_metrics, result.verdict.has_value(), metrics};
+  Choice choice;
+  choice.usual = result.usual_metrics ? kUsualColumns : 0;
+  choice.metrics = result.metric_names.size();
+  choice.budget = result.verdict.has_value();
+  const std::size_t wanted = choice.usual + choice.metrics;
   TextTable table = table_of(result, rows, choice);
-  while (choice.metrics > (choice.usual ? 0U : 1U) && table.least_width() > style.columns) {
-    --choice.metrics;
+  while (choice.usual + choice.metrics > 1 && table.least_width() > style.columns) {
+    // Without metrics of the user's the table is as it always was, however narrow the terminal.
+    if (result.metric_names.empty()) {
+      break;
+    }
+    --(choice.usual > 1 ? choice.usual : choice.metrics);
     table = table_of(result, rows, choice);
   }
   std::string text = table.render(style.columns, style.colour);
@@ -148,8 +158,7 @@ std::string render_tensor_table(const verdict::RunResult& result, const Terminal
     text += painted("… and " + std::to_string(all - rows.size()) + " more, better ones\n",
                     Tone::faint, style.colour);
   }
-  if (choice.metrics < metrics) {
-    const std::size_t left_out = metrics - choice.metrics;
+  if (const std::size_t left_out = wanted - choice.usual - choice.metrics; left_out > 0) {
     text +=
         painted("… " + std::to_string(left_out) + (left_out == 1 ? " metric does" : " metrics do") +
                     " not fit this width; the result files have all\n",

@@ -12,8 +12,9 @@ namespace opdrift::report {
 ///   Order Operator Type Tensor | METRICS | Verdict
 ///
 /// METRICS are relative L2, 1 - cosine and the largest error, or those that were asked for; a
-/// judged run has its budget column instead of 1 - cosine, or in addition to chosen metrics.
-/// Metrics that do not fit the width are left out from the right and counted below.
+/// judged run has its budget column instead of 1 - cosine, or in addition to chosen metrics. Where
+/// the width does not do, the usual ones give way down to relative L2, then the last of the others;
+/// what is left out is counted below.
 std::string render_tensor_table(const verdict::RunResult& result, const TerminalStyle& style);
 
 }  // namespace opdrift::report

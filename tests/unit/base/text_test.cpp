@@ -52,5 +52,15 @@ TEST(Text, BytesForPeople) {
   EXPECT_EQ(human_bytes(2100000000), "2.1 GB");
 }
 
+TEST(DidYouMean, NamesWhatIsNearAndNothingElse) {
+  const std::vector<std::string_view> names = {"compare", "convert", "CosineSimilarity", "cosine"};
+  EXPECT_EQ(did_you_mean("comapre", names), "; did you mean 'compare'?");
+  EXPECT_EQ(did_you_mean("covnert", names), "; did you mean 'convert'?");
+  EXPECT_EQ(did_you_mean("COSIN", names), "; did you mean 'CosineSimilarity' or 'cosine'?");
+  EXPECT_EQ(did_you_mean("stats", names), "");
+  EXPECT_EQ(did_you_mean("", names), "");
+  EXPECT_EQ(did_you_mean(std::string(1'000'000, 'c'), names), "");
+}
+
 }  // namespace
 }  // namespace opdrift

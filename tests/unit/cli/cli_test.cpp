@@ -1,40 +1,21 @@
 // Runs the real program as a user would and looks at what comes out.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
+#include "run_program.hpp"
 #include "unit/pipeline/dump_testing.hpp"
 
 namespace opdrift::cli {
 namespace {
 
-struct Outcome {
-  int exit_code = -1;
-  std::string text;  ///< standard output and error
-};
-
-std::string quoted(const std::string& word) {
-  return "'" + word + "'";
-}
-
-Outcome run_shell(const std::string& command) {
-  Outcome outcome;
-  FILE* pipe = ::popen((command + " 2>&1").c_str(), "r");
-  std::array<char, 4096> buffer{};
-  for (std::size_t got = 0; (got = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {
-    outcome.text.append(buffer.data(), got);
-  }
-  const int status = ::pclose(pipe);
-  outcome.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  return outcome;
-}
+using testing::Outcome;
+using testing::quoted;
+using testing::run_shell;
 
 Outcome opdrift(const std::string& arguments) {
   return run_shell(quoted(OPDRIFT_BINARY) + " " + arguments);

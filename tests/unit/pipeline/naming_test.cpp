@@ -61,5 +61,12 @@ TEST_F(FolderWalk, ListsFilesOfAllLevelsInOrderAndEndsLoops) {
   EXPECT_LE(walk->files.size(), 6U);
 }
 
+TEST(Naming, FrameworkNamesOfAnyLanguage) {
+  const FileNaming naming = naming_of("网络.分类 层.3.1700000000000003.npy");
+  EXPECT_EQ(naming.operator_name, "网络.分类 层");
+  EXPECT_EQ(naming.index, 3U);
+  EXPECT_EQ(naming.time, 1700000000000003U);
+}
+
 }  // namespace
 }  // namespace opdrift::pipeline

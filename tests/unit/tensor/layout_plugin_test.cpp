@@ -2,9 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <string>
 #include <vector>
+
+#include "counting.hpp"
 
 #include "opdrift/tensor/align.hpp"
 
@@ -13,27 +14,13 @@ namespace {
 
 constexpr const char* kExample = OPDRIFT_EXAMPLE_LAYOUT_PLUGIN;
 
-/// Element i holds i + 1, so that padding (0) shows.
-Tensor counting(const Shape& shape) {
-  const std::uint64_t count = element_count(shape).value();
-  std::vector<std::byte> bytes(count * 4);
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const std::uint32_t value = i + 1;
-    std::memcpy(&bytes[4 * i], &value, 4);
-  }
-  Tensor tensor;
-  tensor.desc.dtype = DType::u32;
-  tensor.desc.format = Format::nd;
-  tensor.desc.shape = shape;
-  tensor.desc.original_shape = shape;
-  tensor.bytes = own_bytes(std::move(bytes));
-  return tensor;
-}
+using testing::values;
 
-std::vector<std::uint32_t> values(const View& view) {
-  std::vector<std::uint32_t> all(view.count());
-  gather(view, 0, view.count(), reinterpret_cast<std::byte*>(all.data()));
-  return all;
+/// 1, 2, 3, ...: padding (0) shows.
+Tensor counting(const Shape& shape) {
+  Tensor tensor = testing::counting(Format::nd, shape, 1);
+  tensor.desc.original_shape = shape;
+  return tensor;
 }
 
 TEST(LayoutPlugin, TellsItsPairAndSummary) {

@@ -10,6 +10,8 @@
 #include <random>
 #include <vector>
 
+#include "counting.hpp"
+
 #include "opdrift/tensor/align.hpp"
 #include "opdrift/tensor/decode.hpp"
 #include "opdrift/tensor/encode.hpp"
@@ -19,26 +21,12 @@ namespace {
 
 using Index = std::uint64_t;
 
-/// Element i holds i: every position can be told from every other.
-Tensor counting(Format format, const Shape& shape, int groups = 0) {
-  const std::uint64_t count = element_count(shape).value();
-  std::vector<std::byte> bytes(count * 4);
-  for (std::uint32_t i = 0; i < count; ++i) {
-    std::memcpy(&bytes[4 * i], &i, 4);
-  }
-  Tensor tensor;
-  tensor.desc.dtype = DType::u32;
-  tensor.desc.format = format;
-  tensor.desc.shape = shape;
-  tensor.desc.sub_format = groups;
-  tensor.bytes = own_bytes(std::move(bytes));
-  return tensor;
-}
+using testing::values;
 
-std::vector<std::uint32_t> values(const View& view) {
-  std::vector<std::uint32_t> all(view.count());
-  gather(view, 0, view.count(), reinterpret_cast<std::byte*>(all.data()));
-  return all;
+Tensor counting(Format format, const Shape& shape, int groups = 0) {
+  Tensor tensor = testing::counting(format, shape);
+  tensor.desc.sub_format = groups;
+  return tensor;
 }
 
 /// Row-major position.

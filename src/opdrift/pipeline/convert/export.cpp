@@ -144,6 +144,9 @@ class Exporter {
     if (!options_.format) {
       return tensor::stored_view(tensor);
     }
+    if (tensor.desc.format == tensor::Format::reserved) {
+      tensor.desc.format = tensor::Format::nd;  // an array is row-major whoever wrote it
+    }
     const tensor::LayoutPlugin* const plugin = tensor::find_layout_plugin(
         options_.layout_plugins, tensor::effective_format(tensor.desc), *options_.format);
     OPDRIFT_TRY(tensor::ConvertedTensor converted,
