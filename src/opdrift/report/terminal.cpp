@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "opdrift/base/text.hpp"
+#include "opdrift/base/wrap.hpp"
 #include "opdrift/report/tensor_table.hpp"
 #include "opdrift/report/text_table.hpp"
 
@@ -13,14 +14,19 @@ namespace opdrift::report {
 
 namespace {
 
+/// Columns before the text of the lines below the table.
+constexpr std::size_t kMargin = 8;
+
 std::string judged_headline(const verdict::RunVerdict& verdict, const TerminalStyle& style) {
   const bool pass = verdict.outcome == verdict::Outcome::pass;
   const bool fail = verdict.outcome == verdict::Outcome::fail;
   const std::string word = pass ? "PASS" : fail ? "FAIL" : "INCONCLUSIVE";
   const Tone tone = pass ? Tone::good : fail ? Tone::bad : Tone::odd;
-  std::string text = painted(word, tone, style.colour) + "  " + printable(verdict.sentence) + "\n";
+  std::string text = painted(word, tone, style.colour) + "  " +
+                     wrapped(printable(verdict.sentence), style.columns, word.size() + 2) + "\n";
   for (const verdict::Finding& finding : verdict.findings) {
-    text += painted("finding", Tone::odd, style.colour) + " " + printable(finding.sentence) + "\n";
+    text += painted("finding", Tone::odd, style.colour) + " " +
+            wrapped(printable(finding.sentence), style.columns, kMargin) + "\n";
   }
   return text;
 }
@@ -40,8 +46,9 @@ std::string headline(const verdict::RunResult& result, const TerminalStyle& styl
     return text + judged_headline(*result.verdict, style);
   }
   if (failed == 0) {
-    return text + painted("AGREE", Tone::good, style.colour) + "  all " + count +
-           " tensors are within the limits\n";
+    return text + painted("AGREE", Tone::good, style.colour) +
+           (count == "1" ? "  the tensor is" : "  all " + count + " tensors are") +
+           " within the limits\n";
   }
   return text + painted("DIFFER", Tone::bad, style.colour) + "  " + std::to_string(failed) +
          " of " + count + " tensors are beyond the limits\n";
@@ -52,16 +59,19 @@ std::string offender_block(std::string_view title, const verdict::TensorResult& 
                            const TerminalStyle& style) {
   const std::string type =
       tensor.operator_type.empty() ? "" : " (" + printable(tensor.operator_type) + ")";
-  const std::string indent = "\n" + std::string(title.size() + 1, ' ');
+  const std::size_t margin = title.size() + 1;
+  const auto line = [&](const std::string& sentence) {
+    return "\n" + std::string(margin, ' ') + wrapped(printable(sentence), style.columns, margin);
+  };
   std::string text = std::string(title) + " " +
                      painted(printable(tensor.operator_name), Tone::strong, style.colour) + type +
                      ", " + tensor.role + " " + std::to_string(tensor.index) + ", order " +
-                     std::to_string(tensor.order) + indent + printable(tensor.reason);
+                     std::to_string(tensor.order) + line(tensor.reason);
   for (const verdict::Explanation& explanation : tensor.explanations) {
-    text += indent + printable(explanation.sentence);
+    text += line(explanation.sentence);
   }
   if (tensor.place && !tensor.place->sentence.empty()) {
-    text += indent + printable(tensor.place->sentence);
+    text += line(tensor.place->sentence);
   }
   return text + "\n";
 }
@@ -83,7 +93,7 @@ std::string offender_lines(const verdict::RunResult& result, const TerminalStyle
 std::string ledger_line(const verdict::RunResult& result, verdict::RunSide side) {
   const verdict::LedgerTotals totals = result.totals(side);
   std::string text = std::string(side == verdict::RunSide::golden ? "golden" : "target") + "  " +
-                     std::to_string(totals.all()) + " entries: ";
+                     std::to_string(totals.all()) + (totals.all() == 1 ? " entry: " : " entries: ");
   const std::array<std::pair<const char*, std::uint64_t>, 7> parts = {{
       {"equal", totals.equal},
       {"compared", totals.compared},
@@ -103,6 +113,25 @@ std::string ledger_line(const verdict::RunResult& result, verdict::RunSide side)
   return text + "\n";
 }
 
+/// Where NaN and Inf come from, and the worst of what is about to make some.
+std::string overflow_lines(const verdict::RunResult& result, const TerminalStyle& style) {
+  constexpr std::size_t kShown = 3;
+  std::string text;
+  const auto add = [&](const std::string& sentence) {
+    text += painted("range", Tone::odd, style.colour) + "   " +
+            wrapped(printable(sentence), style.columns, kMargin) + "\n";
+  };
+  if (!result.overflow.sentence.empty()) {
+    add(result.overflow.sentence);
+  }
+  for (const auto* notes : {&result.overflow.constants, &result.overflow.headroom}) {
+    for (std::size_t i = 0; i < std::min(kShown, notes->size()); ++i) {
+      add((*notes)[i].sentence);
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string render_terminal(const verdict::RunResult& result, const TerminalStyle& style) {
@@ -113,9 +142,11 @@ std::string render_terminal(const verdict::RunResult& result, const TerminalStyl
   }
   text += "\n" + ledger_line(result, verdict::RunSide::target);
   text += ledger_line(result, verdict::RunSide::golden);
-  text += "rule    " + printable(result.rule) + "\n";
+  text += overflow_lines(result, style);
+  text += "rule    " + wrapped(printable(result.rule), style.columns, kMargin) + "\n";
   for (const std::string& note : result.notes) {
-    text += painted("note", Tone::odd, style.colour) + "    " + printable(note) + "\n";
+    text += painted("note", Tone::odd, style.colour) + "    " +
+            wrapped(printable(note), style.columns, kMargin) + "\n";
   }
   return text;
 }
