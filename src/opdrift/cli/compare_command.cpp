@@ -3,6 +3,7 @@
 
 #include "opdrift/base/text.hpp"
 #include "opdrift/cli/commands.hpp"
+#include "opdrift/cli/compare_compat.hpp"
 #include "opdrift/cli/console.hpp"
 #include "opdrift/cli/options.hpp"
 #include "opdrift/cli/result_output.hpp"
@@ -32,7 +33,8 @@ constexpr const char* kFooter =
 
 struct Options {
   std::string target;
-  std::string golden;
+  std::vector<std::string> goldens;  ///< the first one is compared with
+  std::string baseline;
   std::vector<std::string> graphs;
   std::string rule;
   std::string assume;
@@ -42,27 +44,40 @@ struct Options {
   std::uint64_t max_elements = 0;
   std::string metrics;
   std::vector<std::string> plugins;
+  bool profile = false;
   bool kl_divergence = false;
   bool no_explanations = false;
+  bool compat = false;
   ResultOptions show;
 };
 
 void add_options(CLI::App& app, Options& options) {
   app.footer(kFooter);
   app.add_option("TARGET", options.target, "dump of the suspected run: folder or file")->required();
-  app.add_option("GOLDEN", options.golden, "dump of the trusted run: folder or file")->required();
+  app.add_option("GOLDEN,--golden", options.goldens,
+                 "dump of the trusted run: folder or file. Further runs of it, each behind a "
+                 "--golden, tell how far apart fair runs are")
+      ->required();
+  app.add_option("--baseline-precision", options.baseline,
+                 "dump of a fair run in the target's precision: without a model a tensor passes "
+                 "when it is about as near to the golden as this run is");
   app.add_option("-g,--graph", options.graphs,
                  "graph json of the target's model (atc --mode=1), or the golden's ONNX model; may "
                  "be repeated")
       ->allow_extra_args(false);
   app.add_option("--rule,--gate", options.rule,
                  "what decides: verdict[=LIMIT] (needs a model), or limits: cosine=X, rel_l2=X, "
-                 "max_abs=X, max_rel=X, sqnr=DB");
+                 "max_abs=X, max_rel=X, sqnr=DB, allclose[=RTOL:ATOL]");
+  app.add_flag("--profile", options.profile,
+               "keep error profiles, so that 'opdrift judge' can decide allclose");
   app.add_option("--assume", options.assume,
                  "what is known about the target's arithmetic instead of finding out: none, tf32, "
                  "bf16-products, half-accumulators, truncation, wider-inputs");
   app.add_flag("--no-explanations", options.no_explanations,
                "do not look for what would explain a wrong tensor");
+  app.add_flag("--compat", options.compat,
+               "write exactly the tables of the tool these dumps are made for (msprobe, msaccucmp) "
+               "into --output, with its exit code");
   app.add_option("--select", options.only, "only operators whose name matches this expression");
   app.add_option("--range", options.range, "only these positions in execution order: FIRST:LAST");
   app.add_option("-j,--jobs", options.jobs, "threads; 0: one per processor")->capture_default_str();
@@ -108,11 +123,14 @@ Result<pipeline::CompareOptions> compare_options(const Options& options) {
     OPDRIFT_CHECK_OK(read_range(options.range, compare));
   }
   OPDRIFT_TRY(compare.metrics, pipeline::choose_metrics(options.metrics, options.plugins));
+  compare.more_goldens.assign(options.goldens.begin() + 1, options.goldens.end());
+  compare.baseline = options.baseline;
   compare.explain = !options.no_explanations;
   compare.graphs = options.graphs;
   compare.only = options.only;
   compare.jobs = options.jobs;
   compare.max_elements = options.max_elements;
+  compare.profile = options.profile;
   compare.kl_divergence = options.kl_divergence;
   compare.cancel = &interrupt_flag();
   return compare;
@@ -127,6 +145,10 @@ int run_compare(std::span<const std::string> arguments) {
   if (const auto code = parse_arguments(app, arguments)) {
     return *code;
   }
+  if (options.compat) {
+    return compare_as_reference({options.target, options.goldens.front(), options.graphs,
+                                 options.show.output, options.jobs});
+  }
   const auto fail_on = check_result_options(options.show);
   auto compare = compare_options(options);
   if (!fail_on || !compare) {
@@ -138,7 +160,7 @@ int run_compare(std::span<const std::string> arguments) {
     compare->progress = [&](std::uint64_t done, std::uint64_t total, std::uint64_t bytes) {
       progress.update(done, total, bytes);
     };
-    result = pipeline::compare_dumps(options.target, options.golden, *compare);
+    result = pipeline::compare_dumps(options.target, options.goldens.front(), *compare);
   }
   return result ? show_result(*result, options.show, *fail_on) : report_error(result.error());
 }

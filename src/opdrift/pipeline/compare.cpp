@@ -17,6 +17,7 @@
 #include "opdrift/pipeline/graph_compare.hpp"
 #include "opdrift/pipeline/judge/golden_model.hpp"
 #include "opdrift/pipeline/judge/judge_pairs.hpp"
+#include "opdrift/pipeline/judge/other_runs.hpp"
 #include "opdrift/pipeline/msprobe/native_compare.hpp"
 #include "opdrift/pipeline/pairing.hpp"
 
@@ -216,7 +217,12 @@ class Comparison {
     OPDRIFT_TRY(result.metric_values,
                 plugin_values(options_.metrics, pair.golden, pair.target,
                               {.max_elements = options_.max_elements, .cancel = options_.cancel}));
-    const verdict::GateOutcome outcome = verdict::apply(options_.gates, measurement);
+    if (options_.profile || options_.gates.allclose) {
+      OPDRIFT_TRY(result.profile,
+                  verdict::profile_errors(pair.golden, pair.target, jobs, options_.cancel));
+    }
+    const verdict::GateOutcome outcome =
+        verdict::apply(options_.gates, measurement, result.profile ? &*result.profile : nullptr);
     result.passed = outcome.passed;
     result.reason = outcome.reason;
     result.measurement = measurement;
@@ -399,6 +405,7 @@ Result<verdict::RunResult> compare_dumps(const std::string& target, const std::s
   auto compared = by_graph ? compare_by_graph(target, golden, options)
                            : compare_without_graph(target, golden, options);
   if (compared) {
+    OPDRIFT_CHECK_OK(judge_by_other_runs(golden, options, *compared));
     add_algorithm_values(options.metrics, *compared);
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - started;
     compared->elapsed_s = elapsed.count();

@@ -29,7 +29,9 @@ struct CompareOptions {
   DecidedBy decided_by = DecidedBy::best;
   double limit = 4.0;                          ///< of the replay budget: a culprit is beyond it
   std::optional<verdict::Assumptions> assume;  ///< of the target; nothing: found out
-  bool explain = true;                         ///< look for explanations of tensors that are wrong
+  std::vector<std::string> more_goldens;       ///< further runs of the golden
+  std::string baseline;  ///< a run that computes fairly in the target's precision
+  bool explain = true;   ///< look for explanations of tensors that are wrong
   /// Graph json files of the target, and at most one ONNX model of the golden (told by content).
   /// Without graph json the sides pair by names; without a model the one that the golden's manifest
   /// names is taken.
@@ -38,6 +40,7 @@ struct CompareOptions {
   std::uint64_t first_order = 0;  ///< compare from this position in execution order on
   std::uint64_t last_order = ~std::uint64_t{0};
   MetricColumns metrics;  ///< beside or in place of the usual ones
+  bool profile = false;   ///< keep error profiles, so that allclose can be decided later
   bool kl_divergence = false;
   std::uint64_t max_elements = 0;  ///< per tensor; 0 for all
   std::size_t jobs = 0;            ///< 0: one per processor

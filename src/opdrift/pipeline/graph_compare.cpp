@@ -140,12 +140,28 @@ Result<NetworkOptions> network_options(const std::string& target, const std::str
   return network;
 }
 
-/// Plug-ins look at the tensors themselves: every measured pair is brought in once more.
-void add_plugin_values(const NetworkInputs& inputs, const NetworkOptions& network,
-                       const NetworkResult& compared,
-                       const std::vector<std::optional<std::size_t>>& row_of_job,
-                       const CompareOptions& options, verdict::RunResult& result) {
-  if (options.metrics.plugins.empty()) {
+/// What needs the tensors themselves: error profiles and plug-ins.
+Status look_again(const AlignedPair& pair, const CompareOptions& options, TensorResult& tensor) {
+  OPDRIFT_TRY(tensor.metric_values,
+              plugin_values(options.metrics, pair.golden, pair.target,
+                            {.max_elements = options.max_elements, .cancel = options.cancel}));
+  if (options.profile || options.gates.allclose) {
+    OPDRIFT_TRY(tensor.profile,
+                verdict::profile_errors(pair.golden, pair.target, 1, options.cancel));
+    const verdict::GateOutcome outcome =
+        verdict::apply(options.gates, *tensor.measurement, &*tensor.profile);
+    tensor.passed = outcome.passed;
+    tensor.reason = outcome.reason;
+  }
+  return Unit{};
+}
+
+/// Every measured pair is brought in once more where that is needed.
+void look_at_pairs(const NetworkInputs& inputs, const NetworkOptions& network,
+                   const NetworkResult& compared,
+                   const std::vector<std::optional<std::size_t>>& row_of_job,
+                   const CompareOptions& options, verdict::RunResult& result) {
+  if (options.metrics.plugins.empty() && !options.profile && !options.gates.allclose) {
     return;
   }
   parallel_for(
@@ -155,15 +171,12 @@ void add_plugin_values(const NetworkInputs& inputs, const NetworkOptions& networ
         if (!row_of_job[job] || !row.measurement) {
           return;
         }
+        TensorResult& tensor = result.tensors[*row_of_job[job]];
         const auto pair = open_row(inputs, network, row, compared.jobs[job]);
-        if (!pair) {
-          return;
-        }
-        auto values =
-            plugin_values(options.metrics, pair->pair.golden, pair->pair.target,
-                          {.max_elements = options.max_elements, .cancel = options.cancel});
-        if (values) {
-          result.tensors[*row_of_job[job]].metric_values = *std::move(values);
+        const Status looked = pair ? look_again(pair->pair, options, tensor) : Status(pair.error());
+        if (!looked) {
+          tensor.passed = false;
+          tensor.reason = looked.error().to_string();
         }
       },
       options.cancel);
@@ -179,7 +192,7 @@ Result<verdict::RunResult> compare_by_graph(const std::string& target, const std
   Translation translation(compared, options);
   OPDRIFT_TRY(verdict::RunResult result, translation.run());
   const auto row_of_job = translation.row_of_job();
-  add_plugin_values(inputs, network, compared, row_of_job, options, result);
+  look_at_pairs(inputs, network, compared, row_of_job, options, result);
   OPDRIFT_CHECK_OK(judge_network(inputs, network, compared, row_of_job, options, result));
   return result;
 }

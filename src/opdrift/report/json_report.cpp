@@ -99,6 +99,18 @@ Json measurement_of(const metrics::Measurement& m) {
           {"target", side_of(m.target)}};
 }
 
+Json profile_of(const verdict::ErrorProfile& profile) {
+  Json bins = Json::array();
+  for (const verdict::ErrorBin& bin : profile.bins) {
+    bins.push_back({bin.exponent, bin.count, number(bin.largest), number(bin.golden_largest),
+                    number(bin.ratio_error), number(bin.ratio_golden),
+                    number(bin.smallest_golden)});
+  }
+  return {{"both_nan", profile.both_nan},
+          {"unequal_class", profile.unequal_class},
+          {"bins", std::move(bins)}};
+}
+
 Json judgement_of(const verdict::Judgement& j) {
   Json worst = nullptr;
   if (j.worst != metrics::kNoIndex) {
@@ -233,6 +245,9 @@ Json tensor_of(const verdict::TensorResult& tensor, const std::vector<std::strin
   json["measurement"] = tensor.measurement ? measurement_of(*tensor.measurement) : Json(nullptr);
   if (!tensor.metric_values.empty()) {
     json["metrics"] = metrics_of(tensor, metric_names);
+  }
+  if (tensor.profile) {
+    json["profile"] = profile_of(*tensor.profile);
   }
   if (tensor.judgement) {
     json["judgement"] = judgement_of(*tensor.judgement);

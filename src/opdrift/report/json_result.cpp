@@ -68,17 +68,10 @@ class Node {
     }
   }
 
-  /// Numbers, and the words for those that JSON has not.
   void read(std::string_view key, double& out) const {
-    double value = 0.0;
-    std::string_view word;
-    if (element_[key].get(value) == simdjson::SUCCESS) {
-      out = value;
-    } else if (element_[key].get(word) == simdjson::SUCCESS) {
-      constexpr double kInfinity = std::numeric_limits<double>::infinity();
-      out = word == "inf"    ? kInfinity
-            : word == "-inf" ? -kInfinity
-                             : std::numeric_limits<double>::quiet_NaN();
+    dom::element found;
+    if (element_[key].get(found) == simdjson::SUCCESS && (found.is_number() || found.is_string())) {
+      out = number_of(found);
     }
   }
 
@@ -98,6 +91,18 @@ class Node {
         out.emplace_back(value);
       }
     }
+  }
+
+  /// The items of this list as numbers.
+  std::vector<double> numbers() const {
+    std::vector<double> numbers;
+    dom::array array;
+    if (element_.get(array) == simdjson::SUCCESS) {
+      for (const dom::element item : array) {
+        numbers.push_back(number_of(item));
+      }
+    }
+    return numbers;
   }
 
   void read(std::string_view key, tensor::DType& out) const {
@@ -120,6 +125,17 @@ class Node {
   }
 
  private:
+  /// Numbers, and the words for those that JSON has not.
+  static double number_of(dom::element element) {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    double value = std::numeric_limits<double>::quiet_NaN();
+    std::string_view word;
+    if (element.get(value) != simdjson::SUCCESS && element.get(word) == simdjson::SUCCESS) {
+      value = word == "inf" ? kInfinity : word == "-inf" ? -kInfinity : value;
+    }
+    return value;
+  }
+
   dom::element element_;
 };
 
@@ -285,6 +301,22 @@ std::vector<verdict::MetricValue> metrics_of(const Node& node,
   return values;
 }
 
+verdict::ErrorProfile profile_of(const Node& node) {
+  verdict::ErrorProfile profile;
+  node.read("both_nan", profile.both_nan);
+  node.read("unequal_class", profile.unequal_class);
+  for (const Node& item : node.list("bins")) {
+    const std::vector<double> numbers = item.numbers();
+    // A hostile file must not reach a conversion that has no result.
+    if (numbers.size() == 7 && std::abs(numbers[0]) < 1e5 && numbers[1] >= 0.0 &&
+        numbers[1] < 0x1p62) {
+      profile.bins.push_back({static_cast<int>(numbers[0]), static_cast<std::uint64_t>(numbers[1]),
+                              numbers[2], numbers[3], numbers[4], numbers[5], numbers[6]});
+    }
+  }
+  return profile;
+}
+
 verdict::TensorResult tensor_of(const Node& node, const std::vector<std::string>& metric_names) {
   verdict::TensorResult tensor;
   node.read("operator", tensor.operator_name);
@@ -308,6 +340,9 @@ verdict::TensorResult tensor_of(const Node& node, const std::vector<std::string>
   }
   if (const auto metrics = node.child("metrics")) {
     tensor.metric_values = metrics_of(*metrics, metric_names);
+  }
+  if (const auto profile = node.child("profile")) {
+    tensor.profile = profile_of(*profile);
   }
   if (const auto judgement = node.child("judgement")) {
     tensor.judgement = judgement_of(*judgement);

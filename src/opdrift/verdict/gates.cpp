@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 
 #include "opdrift/base/text.hpp"
@@ -46,6 +47,85 @@ GateOutcome apply_default(const metrics::Measurement& measurement) {
                      std::string(coarser(golden, target).name) + ")"};
 }
 
+/// "allclose", "allclose=RTOL" or "allclose=RTOL:ATOL"; nothing for other gates.
+std::optional<Result<AllClose>> parse_allclose(std::string_view item) {
+  constexpr std::string_view kName = "allclose";
+  if (item.substr(0, kName.size()) != kName) {
+    return std::nullopt;
+  }
+  const std::string_view rest = item.substr(kName.size());
+  if (rest.empty()) {
+    return Result<AllClose>(AllClose{});
+  }
+  const auto parts = split(rest.substr(1), ':');
+  AllClose allclose{parse_double(parts[0]), std::nullopt};
+  bool well_formed = rest.front() == '=' && parts.size() <= 2 && allclose.rtol.has_value() &&
+                     *allclose.rtol >= 0.0;
+  if (parts.size() == 2) {
+    allclose.atol = parse_double(parts[1]);
+    well_formed = well_formed && allclose.atol.has_value() && *allclose.atol >= 0.0;
+  }
+  if (!well_formed) {
+    return Result<AllClose>(Error{ErrorCode::invalid_argument,
+                                  "gate '" + std::string(item) +
+                                      "': expected allclose, allclose=RTOL or allclose=RTOL:ATOL"});
+  }
+  return Result<AllClose>(allclose);
+}
+
+struct Tolerances {
+  double rtol = 0.0;
+  double atol = 0.0;
+};
+
+Tolerances tolerances_of(tensor::DType dtype) {
+  switch (dtype) {
+    case tensor::DType::f16: return {1e-3, 1e-5};
+    case tensor::DType::bf16: return {1.6e-2, 1e-5};
+    case tensor::DType::f32: return {1.3e-6, 1e-5};
+    case tensor::DType::f64: return {1e-7, 1e-7};
+    default: return {};
+  }
+}
+
+/// What the largest errors alone tell.
+Decision decide_by_extremes(const metrics::Measurement& measurement, const Tolerances& limits) {
+  const metrics::Worst& worst = measurement.max_abs;
+  if (worst.value <= limits.atol) {
+    return Decision::pass;
+  }
+  return worst.value > limits.atol + limits.rtol * std::abs(worst.golden) ? Decision::fail
+                                                                          : Decision::undecided;
+}
+
+GateOutcome apply_allclose(const AllClose& allclose, const metrics::Measurement& measurement,
+                           const ErrorProfile* profile) {
+  Tolerances limits =
+      tolerances_of(coarser(measurement.golden.dtype, measurement.target.dtype).dtype);
+  limits.rtol = allclose.rtol.value_or(limits.rtol);
+  limits.atol = allclose.atol.value_or(limits.atol);
+  const Decision decision = profile != nullptr ? profile->decide(limits.atol, limits.rtol)
+                                               : decide_by_extremes(measurement, limits);
+  if (decision == Decision::pass) {
+    return {};
+  }
+  std::array<char, 160> text{};
+  if (decision == Decision::undecided) {
+    std::snprintf(text.data(), text.size(), "allclose(%g, %g) cannot be decided from %s",
+                  limits.rtol, limits.atol,
+                  profile != nullptr ? "the kept profile: too near to the limit"
+                                     : "what was kept: compare with --profile");
+  } else if (profile != nullptr) {
+    std::snprintf(text.data(), text.size(),
+                  "not allclose(rtol %g, atol %g); with this atol rtol %.4g would do", limits.rtol,
+                  limits.atol, profile->smallest_rtol(limits.atol).high);
+  } else {
+    std::snprintf(text.data(), text.size(), "not allclose(rtol %g, atol %g): error %.4g at %.4g",
+                  limits.rtol, limits.atol, measurement.max_abs.value, measurement.max_abs.golden);
+  }
+  return {false, text.data()};
+}
+
 std::optional<double>* gate_by_name(Gates& gates, std::string_view name) {
   if (name == "cosine") {
     return &gates.min_cosine;
@@ -66,12 +146,17 @@ std::optional<double>* gate_by_name(Gates& gates, std::string_view name) {
 
 bool Gates::only_default() const {
   return default_relative_l2 && !min_cosine && !max_relative_l2 && !max_abs && !max_relative &&
-         !min_sqnr;
+         !min_sqnr && !allclose;
 }
 
 Result<Gates> parse_gates(std::string_view text) {
   Gates gates;
   for (const std::string_view item : split(text, ',')) {
+    if (const auto allclose = parse_allclose(trim(item))) {
+      OPDRIFT_TRY(gates.allclose, *allclose);
+      gates.default_relative_l2 = false;
+      continue;
+    }
     const std::size_t equals = item.find('=');
     const std::string_view name = trim(item.substr(0, equals));
     const auto limit = equals == std::string_view::npos
@@ -85,7 +170,8 @@ Result<Gates> parse_gates(std::string_view text) {
     if (gate == nullptr) {
       return Error{ErrorCode::invalid_argument,
                    "gate '" + std::string(name) +
-                       "': expected one of cosine, rel_l2, max_abs, max_rel, sqnr"};
+                       "': expected one of cosine, rel_l2, max_abs, max_rel, sqnr, "
+                       "allclose"};
     }
     *gate = limit;
     gates.default_relative_l2 = false;
@@ -111,6 +197,12 @@ std::string describe(const Gates& gates) {
   add("max abs error", gates.max_abs, "<=");
   add("max relative error", gates.max_relative, "<=");
   add("SQNR in dB", gates.min_sqnr, ">=");
+  if (gates.allclose) {
+    words += ", allclose";
+    add("rtol", gates.allclose->rtol, "=");
+    add("atol", gates.allclose->atol, "=");
+    words += gates.allclose->rtol ? "" : " (tolerances of the dtype)";
+  }
   return words;
 }
 
@@ -130,7 +222,8 @@ std::vector<GateValue> gate_values(const metrics::Measurement& measurement) {
           {"sqnr", measurement.sqnr_db(), true}};
 }
 
-GateOutcome apply(const Gates& gates, const metrics::Measurement& measurement) {
+GateOutcome apply(const Gates& gates, const metrics::Measurement& measurement,
+                  const ErrorProfile* profile) {
   if (measurement.class_mismatches > 0) {
     return {false, class_reason(measurement)};
   }
@@ -149,6 +242,12 @@ GateOutcome apply(const Gates& gates, const metrics::Measurement& measurement) {
   }
   if (gates.min_sqnr && !(measurement.sqnr_db() >= *gates.min_sqnr)) {
     return {false, exceeds("SQNR in dB", measurement.sqnr_db(), "<", *gates.min_sqnr)};
+  }
+  if (gates.allclose) {
+    GateOutcome outcome = apply_allclose(*gates.allclose, measurement, profile);
+    if (!outcome.passed) {
+      return outcome;
+    }
   }
   return gates.default_relative_l2 ? apply_default(measurement) : GateOutcome{};
 }

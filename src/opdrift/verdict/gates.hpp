@@ -7,8 +7,17 @@
 
 #include "opdrift/base/result.hpp"
 #include "opdrift/metrics/measurement.hpp"
+#include "opdrift/verdict/error_profile.hpp"
 
 namespace opdrift::verdict {
+
+/// |target - golden| <= atol + rtol |golden| for every element. Tolerances that are not set are
+/// those that torch.testing.assert_close has for the coarser dtype: float16 1e-3, bfloat16 1.6e-2,
+/// float32 1.3e-6, float64 1e-7 (relative), 1e-5 absolute (float64 1e-7); others exact.
+struct AllClose {
+  std::optional<double> rtol;
+  std::optional<double> atol;
+};
 
 /// Classic limits, one per question. A limit that is not set is not asked. A value that is not a
 /// number fails its limit.
@@ -18,15 +27,16 @@ struct Gates {
   std::optional<double> max_abs;       ///< largest |target - golden|
   std::optional<double> max_relative;  ///< largest |target / golden - 1|
   std::optional<double> min_sqnr;      ///< signal to noise, dB
+  std::optional<AllClose> allclose;    ///< needs an error profile
   bool default_relative_l2 = true;     ///< without max_relative_l2: the limit of the dtypes
 
   /// No gate but the default one was asked for.
   bool only_default() const;
 };
 
-/// Reads "cosine=0.99,rel_l2=0.01,max_abs=1e-3,max_rel=0.01,sqnr=20"; maxabs, maxrel and l2 are
-/// names too. Giving any gate switches the default one off. Fails with invalid_argument naming the
-/// item.
+/// Reads "cosine=0.99,rel_l2=0.01,max_abs=1e-3,max_rel=0.01,sqnr=20,allclose=1e-3:1e-5" (allclose
+/// alone takes the tolerances of the dtypes); maxabs, maxrel and l2 are names too. Giving any gate
+/// switches the default one off. Fails with invalid_argument naming the item.
 Result<Gates> parse_gates(std::string_view text);
 
 /// Limit of relative L2 that a pair of dtypes gets by default: 32 unit roundoffs of the coarser
@@ -52,7 +62,9 @@ struct GateOutcome {
   std::string reason;  ///< "relative L2 0.0312 > 0.0156 (default for float16)"; "" when passed
 };
 
-/// Asks every gate. Elements of different class (NaN, +inf, -inf, finite) always fail.
-GateOutcome apply(const Gates& gates, const metrics::Measurement& measurement);
+/// Asks every gate. Elements of different class (NaN, +inf, -inf, finite) always fail. Without a
+/// profile allclose is decided by the largest errors where these decide it, else it fails.
+GateOutcome apply(const Gates& gates, const metrics::Measurement& measurement,
+                  const ErrorProfile* profile = nullptr);
 
 }  // namespace opdrift::verdict

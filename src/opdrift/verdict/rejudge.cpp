@@ -32,7 +32,8 @@ void apply_gates(const Gates& gates, TensorResult& tensor) {
   if (!tensor.measurement) {
     return;
   }
-  GateOutcome outcome = apply(gates, *tensor.measurement);
+  GateOutcome outcome =
+      apply(gates, *tensor.measurement, tensor.profile ? &*tensor.profile : nullptr);
   tensor.passed = outcome.passed;
   tensor.reason = std::move(outcome.reason);
 }

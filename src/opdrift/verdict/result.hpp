@@ -7,6 +7,7 @@
 
 #include "opdrift/metrics/measurement.hpp"
 #include "opdrift/tensor/tensor.hpp"
+#include "opdrift/verdict/error_profile.hpp"
 #include "opdrift/verdict/explanation.hpp"
 #include "opdrift/verdict/judgement.hpp"
 
@@ -70,6 +71,7 @@ struct TensorResult {
   std::optional<Judgement> judgement;     ///< absent where only limits were asked
   std::vector<Explanation> explanations;  ///< of a tensor that is wrong, best first
   std::optional<ErrorPlace> place;        ///< of a tensor that is wrong
+  std::optional<ErrorProfile> profile;    ///< where it was asked for
 
   /// "conv1:output:0", the name of this tensor in tables and the ledger.
   std::string label() const;

@@ -71,6 +71,9 @@ verdict::RunResult sample() {
   result.metric_names = {"Mine", "Ours"};
   result.usual_metrics = false;
   tensor.metric_values = {{0.5, "0.500000", ""}, {metrics::kNan, "NaN", "no element is finite"}};
+  tensor.profile = verdict::ErrorProfile{};
+  tensor.profile->bins = {{-2000, 4, 0.5, 0.0, 0.5, 1.0, 0.0}, {3, 7, 0.25, 9.0, 0.2, 8.0, 8.0}};
+  tensor.profile->both_nan = 2;
   result.tensors = {tensor, {}};
   result.ledger = {
       {verdict::RunSide::target, "a.npy", "x", verdict::LedgerState::unreadable, "truncated"}};

@@ -91,5 +91,33 @@ TEST(RunResult, TotalsCountEachSideAndAddUp) {
   EXPECT_EQ(result.totals(RunSide::target).equal, 1U);
 }
 
+TEST(Gates, AllCloseReadsItsTolerancesOrThoseOfTheDtype) {
+  EXPECT_TRUE(parse_gates("allclose")->allclose);
+  EXPECT_FALSE(parse_gates("allclose")->allclose->rtol);
+  EXPECT_DOUBLE_EQ(*parse_gates("allclose=1e-3")->allclose->rtol, 1e-3);
+  EXPECT_DOUBLE_EQ(*parse_gates("cosine=0.9,allclose=1e-3:1e-5")->allclose->atol, 1e-5);
+  for (const char* text : {"allclose=", "allclose=x", "allclose=1:", "allclose=1:2:3",
+                           "allclose=-1", "allclose:1", "allcloses"}) {
+    EXPECT_FALSE(parse_gates(text)) << text;
+  }
+}
+
+TEST(Gates, AllCloseIsDecidedByTheProfile) {
+  ErrorProfile profile;
+  profile.bins = {{0, 100, 0.01, 1.0, 0.01, 1.0, 1.0}};
+  const metrics::Measurement m = shifted(0.01, tensor::DType::f32);
+  EXPECT_TRUE(apply(*parse_gates("allclose=0.02:0"), m, &profile).passed);
+  const GateOutcome failed = apply(*parse_gates("allclose=0.005:0"), m, &profile);
+  EXPECT_FALSE(failed.passed);
+  EXPECT_NE(failed.reason.find("rtol 0.01 would do"), std::string::npos) << failed.reason;
+}
+
+TEST(Gates, AllCloseThatCannotBeDecidedDoesNotPass) {
+  metrics::Measurement m = shifted(0.01, tensor::DType::f32);
+  EXPECT_TRUE(apply(*parse_gates("allclose=0:0.02"), m).passed);
+  EXPECT_FALSE(apply(*parse_gates("allclose=0:0.001"), m).passed);
+  EXPECT_FALSE(apply(*parse_gates("allclose=0.05:0"), m).passed);
+}
+
 }  // namespace
 }  // namespace opdrift::verdict
