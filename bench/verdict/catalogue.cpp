@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,8 @@
 #include "simplify.hpp"
 
 #include "opdrift/engine/instrument.hpp"
+#include "opdrift/io/onnx/tensor_data.hpp"
+#include "opdrift/io/onnx/writer.hpp"
 
 namespace opdrift::evaluation {
 
@@ -103,10 +106,32 @@ NetworkResult face_back(engine::Runtime& runtime, const std::string& models) {
                    {{"", channels_last(picture, 3, 1.0F / 127.5F, -1.0F, 0.0F)}});
 }
 
+/// Halves the picture sizes that stand in a model as constants: extents of 40 to 160.
+Status halve_extents(onnx::Graph& graph) {
+  for (onnx::Tensor& constant : graph.initializers) {
+    if (onnx::dtype_of(constant.data_type) != tensor::DType::i64) {
+      continue;
+    }
+    OPDRIFT_TRY(const tensor::Tensor loaded, onnx::load(constant, "."));
+    std::vector<std::int64_t> values(loaded.bytes.size() / sizeof(std::int64_t));
+    std::memcpy(values.data(), loaded.bytes.span.data(), loaded.bytes.size());
+    for (std::int64_t& value : values) {
+      value = value >= 40 && value <= 160 ? value / 2 : value;
+    }
+    constant = onnx::make_tensor(constant.name, tensor::DType::i64, loaded.desc.shape,
+                                 std::as_bytes(std::span<const std::int64_t>(values)));
+  }
+  return Unit{};
+}
+
+/// At 160 x 160 instead of 320 x 320: a quarter of the work.
 NetworkResult line_tiny(engine::Runtime& runtime, const std::string& models) {
-  const Picture picture = draw_text(320, 320, {{"HELLO", 40, 20, 9}, {"TIN", 200, 40, 12}}, 6);
-  return from_file(runtime, models + "/line-models/mlsd_320x320_tiny.onnx",
-                   {{"", channels_last(picture, 4, 1.0F, 0.0F, 1.0F)}});
+  OPDRIFT_TRY(onnx::Model model, onnx::open_model(models + "/line-models/mlsd_320x320_tiny.onnx"));
+  OPDRIFT_CHECK_OK(halve_extents(model.graph));
+  const Picture picture = draw_text(160, 160, {{"HELLO", 20, 10, 4}, {"TIN", 100, 20, 6}}, 6);
+  Inputs inputs = {{model.graph.inputs.at(0).name, channels_last(picture, 4, 1.0F, 0.0F, 1.0F)}};
+  engine::fix_input_shapes(model, inputs);
+  return prepared(runtime, std::move(model), std::move(inputs));
 }
 
 // ---- sound
@@ -230,10 +255,10 @@ NetworkResult mlp_int8(engine::Runtime& runtime, const std::string& /*models*/) 
 }
 
 constexpr CatalogueEntry kCatalogue[] = {
-    {"line_tiny", Group::unseen, "line segments, MobileNet v2 with Resize", line_tiny},
-    {"face_back", Group::unseen, "face detector, 256 x 256", face_back},
-    {"ocr_det", Group::shaped, "text detector", ocr_det},
     {"ocr_rec", Group::held, "text recogniser with attention", ocr_rec},
+    {"line_tiny", Group::unseen, "line segments, MobileNet v2 with Resize", line_tiny},
+    {"ocr_det", Group::shaped, "text detector", ocr_det},
+    {"face_back", Group::unseen, "face detector, 256 x 256", face_back, false},
     {"face_front", Group::unseen, "face detector, 128 x 128", face_front},
     {"ocr_cls", Group::held, "text angle classifier", ocr_cls},
     {"ww_embed", Group::shaped, "speech embedding", ww_embed},

@@ -28,6 +28,8 @@ struct CatalogueEntry {
   Group group = Group::unseen;
   std::string_view what;  ///< one phrase for the reader
   Result<std::unique_ptr<Network>> (*open)(engine::Runtime& runtime, const std::string& models);
+  /// False where another network of the same kind stands for it in the trials with faults.
+  bool faults = true;
 };
 
 /// Largest networks first, so that two workers end together. `models` is the folder into which

@@ -80,8 +80,8 @@ struct CostRow {
   std::string_view network;
   std::size_t tensors = 0;
   std::uint64_t elements = 0;
-  double compare_s = 0.0;  ///< metrics::measure of every pair, one thread
-  double judge_s = 0.0;    ///< verdict::judge, one thread
+  double compare_s = 0.0;  ///< processor time of metrics::measure on every pair
+  double judge_s = 0.0;    ///< of verdict::judge
 };
 
 /// A run that was judged.

@@ -40,7 +40,7 @@ RivalFlags ask_rivals(const tensor::Tensor& golden, const tensor::Tensor& target
 const tensor::Tensor* MemorySource::tensor_of(verdict::RunSide side, ValueId value) const {
   const bool golden = side == verdict::RunSide::golden;
   if (const tensor::Tensor* parameter = network_.parameter(value)) {
-    return golden && parameter->desc.dtype != tensor::DType::raw ? parameter : nullptr;
+    return golden ? parameter : nullptr;
   }
   const Values& values = golden ? network_.golden() : target_;
   return values[value] ? &*values[value] : nullptr;

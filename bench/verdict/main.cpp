@@ -115,7 +115,7 @@ class Evaluation {
       if (!wanted(entry)) {
         continue;
       }
-      if (does("faults")) {
+      if (does("faults") && entry.faults) {
         tasks.push_back({&entry, false, Format::fp16});
         tasks.push_back({&entry, false, Format::bf16});
       }

@@ -28,8 +28,9 @@ Network::Network(io::onnx::Model model, std::vector<engine::NamedTensor> inputs)
       onnx_(pipeline::onnx_problem(model_)),
       golden_(onnx_.problem.values.size()),
       producer_(onnx_.problem.values.size(), onnx_.problem.operators.size()) {
-  for (tensor::Tensor& parameter : onnx_.parameters) {
-    parameter = aligned_copy(parameter);
+  for (const std::optional<tensor::View>& parameter : onnx_.parameters) {
+    parameters_.push_back(parameter ? std::optional(aligned_copy(parameter->tensor))
+                                    : std::nullopt);
   }
   for (std::size_t i = 0; i < onnx_.problem.operators.size(); ++i) {
     for (const ValueId id : onnx_.problem.operators[i].outputs) {
@@ -79,8 +80,7 @@ const io::onnx::Node& Network::node(std::size_t op) const {
 }
 
 const tensor::Tensor* Network::parameter(ValueId id) const {
-  return problem().values[id].role == verdict::ProblemValue::Role::parameter ? &onnx_.parameters[id]
-                                                                             : nullptr;
+  return parameters_[id] ? &*parameters_[id] : nullptr;
 }
 
 std::optional<ValueId> Network::find(const std::string& name) const {

@@ -3,7 +3,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "opdrift/base/result.hpp"
@@ -53,7 +52,8 @@ class Network {
 
   io::onnx::Model model_;
   std::vector<engine::NamedTensor> inputs_;
-  decltype(pipeline::onnx_problem(std::declval<const io::onnx::Model&>())) onnx_;
+  pipeline::GraphProblem onnx_;
+  Values parameters_;
   Values golden_;
   std::vector<std::size_t> producer_;
   std::vector<ValueId> computed_;

@@ -412,7 +412,7 @@ std::string cost_table(const Results& results) {
     return "";
   }
   std::string text =
-      "## Cost\n\nf32 against f16, in memory, one thread. *Compare*: all statistics of "
+      "## Cost\n\nf32 against f16, in memory, processor time. *Compare*: all statistics of "
       "`opdrift compare` for every pair. *Judge*: the verdict on the whole run.\n\n"
       "| network | tensors | elements, million | compare, ms | judge, ms | judge / compare |\n"
       "|---|---|---|---|---|---|\n";
@@ -425,10 +425,11 @@ std::string cost_table(const Results& results) {
 }
 
 std::string judgement_columns(const verdict::Judgement& judgement) {
-  return fmt::format("{}\t{}\t{}\t{:.4g}\t{:.4g}\t{:.4g}\t{:.4g}",
-                     verdict::to_string(judgement.label), verdict::to_string(judgement.tier),
-                     verdict::to_string(judgement.cause), judgement.q_own, judgement.z,
-                     judgement.q1, judgement.z1);
+  return fmt::format(
+      "{}\t{}\t{}\t{:.4g}\t{:.4g}\t{:.4g}\t{:.4g}\t{:.3g}\t{:.3g}\t{:.3g}\t{:.3g}\t{:.3g}",
+      verdict::to_string(judgement.label), verdict::to_string(judgement.tier),
+      verdict::to_string(judgement.cause), judgement.q_own, judgement.z, judgement.q1, judgement.z1,
+      judgement.own, judgement.rho, judgement.depth, judgement.inherited, judgement.relative);
 }
 
 }  // namespace

@@ -21,9 +21,10 @@ std::string markdown(const Results& results);
 
 /// One line per tensor of every clean run and one per fault, separated by tabs:
 ///
-///   clean  network  variant  value  type  label  tier  cause  q_own  z  q1  z1  genuine  sentence
-///   fault  network  format   value  type  label  tier  cause  q_own  z  q1  z1  kind  above  first
-///          others   named  sentence
+///   clean  network  variant  value  type  JUDGEMENT  genuine  sentence
+///   fault  network  format   value  type  JUDGEMENT  kind  above  first  others  named  sentence
+///
+///   JUDGEMENT = label  tier  cause  q_own  z  q1  z1  own  rho  depth  inherited  relative
 std::string log_lines(const Results& results);
 
 }  // namespace opdrift::evaluation

@@ -36,6 +36,19 @@ bool is_narrowed(const tensor::Tensor& tensor, Narrowed narrowed) {
   return weight || narrowed == Narrowed::all;
 }
 
+/// Constants that are f32 whatever a network is stored in.
+std::unordered_set<ValueId> wide_constants(const Network& network) {
+  std::unordered_set<ValueId> wide;
+  for (std::size_t op = 0; op < network.problem().operators.size(); ++op) {
+    const std::string& type = network.node(op).op_type;
+    if (type == "Resize" || type == "QuantizeLinear" || type == "DequantizeLinear") {
+      const std::vector<ValueId>& inputs = network.problem().operators[op].inputs;
+      wide.insert(inputs.begin() + 1, inputs.end());
+    }
+  }
+  return wide;
+}
+
 std::string input_name(std::size_t index) {
   return "i" + std::to_string(index);
 }
@@ -121,13 +134,14 @@ Target::Target(OperatorRunner& runner, const Network& network, const Arithmetic&
       network_(network),
       arithmetic_(arithmetic),
       parameters_(network.problem().values.size()) {
+  const std::unordered_set<ValueId> wide = wide_constants(network);
   for (ValueId id = 0; id < parameters_.size(); ++id) {
     const tensor::Tensor* parameter = network.parameter(id);
     if (parameter == nullptr) {
       continue;
     }
-    const bool narrow =
-        parameter->desc.dtype == DType::f32 && is_narrowed(*parameter, arithmetic.narrowed);
+    const bool narrow = parameter->desc.dtype == DType::f32 && !wide.contains(id) &&
+                        is_narrowed(*parameter, arithmetic.narrowed);
     // Weights are rounded once, off the device, to the nearest.
     const Format format =
         dtype_of(arithmetic.storage) == DType::f16 ? Format::fp16 : arithmetic.storage;

@@ -18,7 +18,7 @@ namespace opdrift::evaluation {
 /// Which constants are stored narrow.
 enum class Narrowed : std::uint8_t {
   weights,  ///< matrices and kernels: two axes or more, over 64 elements
-  all,      ///< every f32 constant
+  all,      ///< every f32 constant but scales of Resize and of quantised values
 };
 
 /// How a target computes.
