@@ -55,17 +55,19 @@ Line fit(const IndexSums& sums, Model model) {
 
 AxisFit fit_axis(const AxisProfile& axis, Model model, double error2) {
   AxisFit result;
-  // A channel with so little of the error is as it should be.
+  // A channel with so little of the error, or none but rounding, or that no line makes better, is
+  // as it should be.
   const double least = error2 * 1e-5 / static_cast<double>(axis.extent);
   for (std::size_t i = 0; i < axis.entries.size(); ++i) {
     const IndexSums& sums = axis.entries[i];
-    if (sums.dd <= least) {
+    const Line line = fit(sums, model);
+    if (sums.dd <= std::max(least, 4.0 * sums.budget2) || line.left2 > 0.5 * sums.dd) {
       result.lines.emplace_back();
       result.left2 += sums.dd;
       continue;
     }
-    result.lines.push_back(fit(sums, model));
-    result.left2 += std::max(0.0, result.lines.back().left2);
+    result.lines.push_back(line.plain());
+    result.left2 += std::max(0.0, line.left2);
     result.changed.push_back(i);
   }
   return result;
@@ -84,12 +86,12 @@ std::string line_text(const Line& line, Model model) {
     return "scaled by " + factor_text(line.a);
   }
   if (model == Model::offsets) {
-    return "offset by " + number(line.o, 5);
+    return "offset by " + number(line.o, 6);
   }
   if (std::abs(line.a) < 1e-6) {
-    return "constant " + number(line.o, 5);
+    return "constant " + number(line.o, 6);
   }
-  return "scaled by " + factor_text(line.a) + ", offset by " + number(line.o, 5);
+  return "scaled by " + factor_text(line.a) + ", offset by " + number(line.o, 6);
 }
 
 std::string range_text(const AxisFit& fit, double Line::*part) {
@@ -99,7 +101,7 @@ std::string range_text(const AxisFit& fit, double Line::*part) {
     low = std::min(low, fit.lines[static_cast<std::size_t>(i)].*part);
     high = std::max(high, fit.lines[static_cast<std::size_t>(i)].*part);
   }
-  return number(low, 5) + " to " + number(high, 5);
+  return number(low, 4) + " to " + number(high, 4);
 }
 
 std::string sentence_of(const Evidence& evidence, std::size_t axis, const AxisFit& fit,

@@ -24,6 +24,7 @@ void IndexSums::add(const IndexSums& other) {
   tt += other.tt;
   bt += other.bt;
   dd += other.dd;
+  budget2 += other.budget2;
 }
 
 void Evidence::variance(std::uint64_t first, std::size_t count, const double* larger,

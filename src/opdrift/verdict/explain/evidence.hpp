@@ -36,6 +36,7 @@ struct IndexSums {
   double tt = 0.0;
   double bt = 0.0;
   double dd = 0.0;
+  double budget2 = 0.0;  ///< sum of sigma^2
 
   void add(const IndexSums& other);
 };

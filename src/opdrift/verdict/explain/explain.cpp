@@ -101,12 +101,17 @@ class Search {
 
   Status parts() {
     OPDRIFT_CHECK_OK(stage(&refit::affine_candidates));
-    OPDRIFT_CHECK_OK(stage(&refit::zero_padding_candidates));
+    OPDRIFT_CHECK_OK(last_resort(&refit::zero_padding_candidates));
     OPDRIFT_CHECK_OK(stage(&refit::channel_affine_candidates));
-    if (!done_) {
+    if (proved_.empty()) {
       OPDRIFT_CHECK_OK(stage(refit::overwritten_candidates(*evidence_, known())));
     }
-    return stage(&refit::padding_candidates);
+    return last_resort(&refit::padding_candidates);
+  }
+
+  // A part that may hold anything leaves less than any formula does, and says less.
+  Status last_resort(Candidates (*generator)(const Evidence&)) {
+    return proved_.empty() ? stage(generator) : Status(Unit{});
   }
 
   Status stage(Candidates (*generator)(const Evidence&)) {
@@ -127,8 +132,8 @@ class Search {
       if (!accepted && candidate.stored_as.has_value()) {
         OPDRIFT_TRY(accepted, explained_by_storage(candidate));
       }
-      if (accepted) {
-        keep(proved(candidate.kind, candidate.sentence, rest));
+      if (accepted && much_better(rest)) {
+        keep(proved(candidate.kind, candidate.sentence, rest), rest.left2);
       }
     }
     return Unit{};
@@ -158,12 +163,19 @@ class Search {
       }
       const std::optional<Rest> rest = refit::try_alternative(*evidence_, alternative);
       if (rest.has_value() && (rest->exact() || rest->most())) {
-        keep(proved(alternative.kind, alternative.sentence + ", at sampled elements", *rest));
+        keep(proved(alternative.kind, alternative.sentence + ", at sampled elements", *rest),
+             rest->left2);
       }
     }
   }
 
-  void keep(Proved proved) {
+  // A less simple explanation must leave much less than those before it.
+  bool much_better(const Rest& rest) const {
+    return proved_.empty() || rest.left2 <= least_left2_ / 4.0;
+  }
+
+  void keep(Proved proved, double left2) {
+    least_left2_ = proved_.empty() ? left2 : std::min(least_left2_, left2);
     done_ = done_ || proved.exact;
     proved_.push_back(std::move(proved));
   }
@@ -171,6 +183,7 @@ class Search {
   const Evidence* evidence_;
   const ExplainContext* context_;
   std::vector<Proved> proved_;
+  double least_left2_ = 0.0;
   bool done_ = false;
 };
 

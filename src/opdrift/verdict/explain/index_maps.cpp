@@ -74,62 +74,62 @@ ShiftRefit::ShiftRefit(const Values& base, tensor::Shape shape, std::vector<std:
       shifts_(std::move(shifts)),
       fill_(fill) {}
 
-double ShiftRefit::at(const std::vector<std::uint64_t>& coordinates, std::uint64_t last) const {
-  std::uint64_t source = 0;
-  for (std::size_t k = 0; k < shape_.size(); ++k) {
-    const auto extent = static_cast<std::int64_t>(shape_[k]);
-    const std::uint64_t here = k + 1 == shape_.size() ? last : coordinates[k];
-    std::int64_t c = static_cast<std::int64_t>(here) - shifts_[k];
-    if (c < 0 || c >= extent) {
-      switch (fill_) {
-        case Fill::zero: return 0.0;
-        case Fill::unknown: return kSilent;
-        case Fill::wrap: c = (c % extent + extent) % extent; break;
-        case Fill::repeat: c = std::clamp<std::int64_t>(c, 0, extent - 1); break;
-      }
-    }
-    source += static_cast<std::uint64_t>(c) * strides_[k];
+std::int64_t ShiftRefit::source_index(std::size_t axis, std::int64_t c) const {
+  const auto extent = static_cast<std::int64_t>(shape_[axis]);
+  const std::int64_t source = c - shifts_[axis];
+  if (source >= 0 && source < extent) {
+    return source;
   }
-  return base_->at(source);
+  switch (fill_) {
+    case Fill::wrap: return (source % extent + extent) % extent;
+    case Fill::repeat: return std::clamp<std::int64_t>(source, 0, extent - 1);
+    case Fill::zero:
+    case Fill::unknown: break;
+  }
+  return kOutside;
+}
+
+std::int64_t ShiftRefit::source_row(const std::vector<std::uint64_t>& coordinates) const {
+  std::int64_t row = 0;
+  for (std::size_t k = 0; k + 1 < shape_.size(); ++k) {
+    const std::int64_t source = source_index(k, static_cast<std::int64_t>(coordinates[k]));
+    if (source == kOutside) {
+      return kOutside;
+    }
+    row += source * static_cast<std::int64_t>(strides_[k]);
+  }
+  return row;
+}
+
+void ShiftRefit::part_of_row(std::int64_t row, std::int64_t first, std::size_t count,
+                             double* out) const {
+  const std::size_t last = shape_.size() - 1;
+  const std::int64_t end = first + static_cast<std::int64_t>(count);
+  const double blank = fill_ == Fill::unknown ? kSilent : 0.0;
+  for (std::int64_t c = first; c < end;) {
+    const std::int64_t source = row == kOutside ? kOutside : source_index(last, c);
+    // Sources follow each other up to the end of their row, where none is repeated.
+    const bool inside = source == c - shifts_[last] && source != kOutside;
+    const std::int64_t run =
+        inside ? std::min(end - c, static_cast<std::int64_t>(shape_[last]) - source) : 1;
+    if (source == kOutside) {
+      out[c - first] = blank;
+    } else {
+      fetch(*base_, static_cast<std::uint64_t>(row + source), static_cast<std::size_t>(run),
+            out + (c - first));
+    }
+    c += run;
+  }
 }
 
 void ShiftRefit::predict(std::uint64_t first, std::size_t count, const double* /*base*/,
                          double* out) const {
-  const std::int64_t shift = shifts_.back();
-  const auto extent = static_cast<std::int64_t>(shape_.back());
   RowWalk walk(shape_, first);
   for (std::size_t done = 0; done < count;) {
-    const std::vector<std::uint64_t>& coordinates = walk.coordinates();
     const auto run =
         static_cast<std::size_t>(std::min<std::uint64_t>(walk.rest_of_row(), count - done));
-    const auto begin = static_cast<std::int64_t>(coordinates.back());
-    const std::int64_t end = begin + static_cast<std::int64_t>(run);
-    // The middle part has its sources in one row; only its first element need be looked up.
-    const std::int64_t inside_begin = std::clamp(shift, begin, end);
-    const std::int64_t inside_end = std::clamp(extent + shift, inside_begin, end);
-    double* row = out + done;
-    for (std::int64_t c = begin; c < end; ++c) {
-      if (c != inside_begin || inside_end - inside_begin < 2) {
-        row[c - begin] = at(coordinates, static_cast<std::uint64_t>(c));
-        continue;
-      }
-      std::uint64_t source = static_cast<std::uint64_t>(c - shift);
-      bool inside = true;
-      for (std::size_t k = 0; k + 1 < shape_.size(); ++k) {
-        const auto whole = static_cast<std::int64_t>(shape_[k]);
-        const std::int64_t from = static_cast<std::int64_t>(coordinates[k]) - shifts_[k];
-        inside = inside && from >= 0 && from < whole;
-        source += static_cast<std::uint64_t>(from) * strides_[k];
-      }
-      if (inside) {
-        base_->read(source, static_cast<std::size_t>(inside_end - inside_begin), row + (c - begin));
-      } else {
-        for (std::int64_t i = inside_begin; i < inside_end; ++i) {
-          row[i - begin] = at(coordinates, static_cast<std::uint64_t>(i));
-        }
-      }
-      c = inside_end - 1;
-    }
+    part_of_row(source_row(walk.coordinates()),
+                static_cast<std::int64_t>(walk.coordinates().back()), run, out + done);
     walk.advance(run);
     done += run;
   }

@@ -44,7 +44,12 @@ class ShiftRefit final : public Refit {
                double* out) const override;
 
  private:
-  double at(const std::vector<std::uint64_t>& coordinates, std::uint64_t last) const;
+  static constexpr std::int64_t kOutside = -1;
+  /// Index of an axis that index `c` is taken from, or kOutside.
+  std::int64_t source_index(std::size_t axis, std::int64_t c) const;
+  /// First element of the row that a row is taken from, or kOutside.
+  std::int64_t source_row(const std::vector<std::uint64_t>& coordinates) const;
+  void part_of_row(std::int64_t row, std::int64_t first, std::size_t count, double* out) const;
 
   const Values* base_;
   tensor::Shape shape_;

@@ -15,6 +15,8 @@ using tensor::View;
 
 constexpr std::size_t kAllOrdersUpTo = 4;
 constexpr std::size_t kMostListed = 4;
+constexpr std::size_t kMostSingles = 16;  // indices of few elements that may be reordered
+constexpr double kLeastPerIndex = 8.0;
 
 /// Axes of the base with more than one index, as in Evidence::shape.
 std::vector<AxisMap> long_axes(const Evidence& evidence) {
@@ -274,6 +276,10 @@ Candidates reorder_candidates(const Evidence& evidence) {
       continue;
     }
     const std::vector<std::size_t> wrong = wrong_indices(axis);
+    // Any two lists of numbers look alike once both are sorted.
+    if (wrong.size() > kMostSingles && axis.entries[wrong.front()].n < kLeastPerIndex) {
+      continue;
+    }
     const std::vector<std::size_t> of_base = sorted_by(axis, wrong, &IndexSums::b);
     const std::vector<std::size_t> of_target = sorted_by(axis, wrong, &IndexSums::t);
     if (of_base == of_target) {

@@ -130,7 +130,8 @@ class ShardProfile {
       const double b = b_[at + i];
       const double t = t_[at + i];
       const double d = t - b;
-      const IndexSums one{weight_[at + i], b, t, b * b, t * t, b * t, d * d};
+      const IndexSums one{weight_[at + i], b,     t,     b * b,
+                          t * t,           b * t, d * d, variance_[at + i] * weight_[at + i]};
       sums.add(one);
       if (last.width == 1) {
         last.entries[static_cast<std::size_t>(coordinates.back()) + i].add(one);

@@ -73,7 +73,7 @@ struct Inside {
     if (!std::isfinite(b) || !std::isfinite(t)) {
       return;
     }
-    sums.add({1.0, b, t, b * b, t * t, b * t, 0.0});
+    sums.add({1.0, b, t, b * b, t * t, b * t, 0.0, 0.0});
     least = std::min(least, t);
     most = std::max(most, t);
   }

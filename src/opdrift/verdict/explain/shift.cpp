@@ -82,18 +82,56 @@ std::string fill_text(Fill fill) {
   return "";
 }
 
-void offer_shift(const Evidence& evidence, Candidates& candidates, const tensor::Shape& shape,
-                 const std::vector<std::int64_t>& shifts, const std::string& text) {
-  Fill best = Fill::unknown;
-  double least = 0.05;
-  for (const Fill fill : {Fill::zero, Fill::wrap, Fill::repeat}) {
-    const ShiftRefit refit(evidence.base, shape, shifts, fill);
-    const double rest = estimated_rest(evidence, predict_sample(evidence, refit));
-    if (rest < least) {
-      best = fill;
-      least = rest;
+/// Elements that have no source inside the base.
+std::vector<std::uint64_t> edge_elements(const tensor::Shape& shape,
+                                         const std::vector<std::int64_t>& shifts) {
+  constexpr std::size_t kDraws = 256;
+  const std::vector<std::uint64_t> strides = row_major_strides(shape);
+  std::vector<std::uint64_t> elements;
+  Dice dice;
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    for (std::size_t i = 0; i < kDraws && shifts[axis] != 0; ++i) {
+      std::uint64_t element = 0;
+      for (std::size_t k = 0; k < shape.size(); ++k) {
+        const auto edge = static_cast<std::uint64_t>(std::abs(shifts[axis]));
+        const std::uint64_t first = shifts[axis] > 0 ? 0 : shape[axis] - edge;
+        element += strides[k] * (k == axis ? first + dice.below(edge) : dice.below(shape[k]));
+      }
+      elements.push_back(element);
     }
   }
+  return elements;
+}
+
+Fill fill_of(const Evidence& evidence, const tensor::Shape& shape,
+             const std::vector<std::int64_t>& shifts) {
+  const std::vector<std::uint64_t> edge = edge_elements(shape, shifts);
+  Fill best = Fill::unknown;
+  double least = 0.0;
+  for (const std::uint64_t element : edge) {
+    const double d = evidence.target.at(element) - evidence.base.at(element);
+    least += std::isfinite(d) ? 0.05 * d * d : 0.0;
+  }
+  for (const Fill fill : {Fill::zero, Fill::wrap, Fill::repeat}) {
+    const ShiftRefit refit(evidence.base, shape, shifts, fill);
+    double left2 = 0.0;
+    for (const std::uint64_t element : edge) {
+      double predicted = 0.0;
+      refit.predict(element, 1, nullptr, &predicted);
+      const double left = evidence.target.at(element) - predicted;
+      left2 += std::isfinite(left) ? left * left : 0.0;
+    }
+    if (left2 < least) {
+      best = fill;
+      least = left2;
+    }
+  }
+  return best;
+}
+
+void offer_shift(const Evidence& evidence, Candidates& candidates, const tensor::Shape& shape,
+                 const std::vector<std::int64_t>& shifts, const std::string& text) {
+  const Fill best = fill_of(evidence, shape, shifts);
   offer(evidence, candidates,
         {ExplanationKind::shifted, text + "; " + fill_text(best),
          std::make_unique<ShiftRefit>(evidence.base, shape, shifts, best)});

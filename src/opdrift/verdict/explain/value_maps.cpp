@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
 namespace opdrift::verdict::refit {
@@ -84,6 +85,28 @@ std::unique_ptr<Refit> rounding_refit(const NumberFormat& format, bool saturatin
 
 double square(double x) {
   return x * x;
+}
+
+/// The shortest decimal within 6 standard errors (errors grow with the values, which a standard
+/// error does not know); 1 / n or 2 / n before decimals of four digits and more.
+double plain_number(double value, double error) {
+  const double most = std::max(6.0 * error, 1e-7 * std::abs(value));
+  for (int digits = 1; digits < 9; ++digits) {
+    const double inverse = 2.0 / value;
+    if (digits == 4 && std::abs(inverse) >= 4.0 && std::abs(inverse) <= 131072.0 &&
+        std::abs(2.0 / std::round(inverse) - value) <= most) {
+      return 2.0 / std::round(inverse);
+    }
+    const double candidate = std::strtod(number(value, digits).c_str(), nullptr);
+    if (std::abs(candidate - value) <= most) {
+      return candidate;
+    }
+  }
+  return value;
+}
+
+double standard_error(double left2, double n, double spread) {
+  return n > 2.0 && spread > 0.0 ? std::sqrt(std::max(left2, 0.0) / (n - 2.0) / spread) : 0.0;
 }
 
 bool reaches(const Evidence& evidence, double level) {
@@ -191,6 +214,7 @@ Line fit_scale(const IndexSums& sums) {
   // sum (t - a b)^2 = sum (d - (a - 1) b)^2: no cancellation of tt against a bt.
   const double bd = sums.bt - sums.bb;
   line.left2 = sums.bb > 0.0 ? sums.dd - square(bd) / sums.bb : sums.dd;
+  line.a_error = standard_error(line.left2, sums.n, sums.bb);
   return line;
 }
 
@@ -199,6 +223,7 @@ Line fit_offset(const IndexSums& sums) {
   const double sum_d = sums.t - sums.b;
   line.o = sums.n > 0.0 ? sum_d / sums.n : 0.0;
   line.left2 = sums.dd - (sums.n > 0.0 ? square(sum_d) / sums.n : 0.0);
+  line.o_error = standard_error(line.left2, sums.n, sums.n);
   return line;
 }
 
@@ -212,6 +237,15 @@ Line fit_line(const IndexSums& sums) {
   line.a = 1.0 + bd / spread;
   line.o = (sums.t - line.a * sums.b) / sums.n;
   line.left2 -= square(bd) / spread;
+  line.a_error = standard_error(line.left2, sums.n, spread);
+  line.o_error = standard_error(line.left2, sums.n, spread * sums.n / sums.bb);
+  return line;
+}
+
+Line Line::plain() const {
+  Line line = *this;
+  line.a = plain_number(a, a_error);
+  line.o = o == 0.0 ? 0.0 : plain_number(o, o_error);
   return line;
 }
 
@@ -219,9 +253,9 @@ std::string factor_text(double factor) {
   const double inverse = 1.0 / factor;
   const auto close = [](double x) {
     return std::abs(x) >= 2.0 && std::abs(x) <= 65536.0 &&
-           std::abs(x * 2.0 - std::round(x * 2.0)) <= 1e-4 * std::abs(x);
+           std::abs(x * 2.0 - std::round(x * 2.0)) <= 1e-6 * std::abs(x);
   };
-  std::string text = number(factor, 5);
+  std::string text = number(factor, 6);
   if (std::isfinite(inverse) && close(inverse)) {
     text += " (1/" + number(std::round(inverse * 2.0) / 2.0, 7) + ")";
   }
@@ -229,7 +263,7 @@ std::string factor_text(double factor) {
 }
 
 Candidates scale_candidates(const Evidence& evidence) {
-  const Line line = fit_scale(evidence.profile.all);
+  const Line line = fit_scale(evidence.profile.all).plain();
   Candidates candidates;
   if (evidence.profile.all.n >= static_cast<double>(kLeastForOne) && line.a != 1.0) {
     const double a = line.a;
@@ -241,20 +275,20 @@ Candidates scale_candidates(const Evidence& evidence) {
 }
 
 Candidates offset_candidates(const Evidence& evidence) {
-  const Line line = fit_offset(evidence.profile.all);
+  const Line line = fit_offset(evidence.profile.all).plain();
   Candidates candidates;
   if (evidence.profile.all.n >= static_cast<double>(kLeastForOne) && line.o != 0.0) {
     const double o = line.o;
     offer(evidence, candidates,
           {ExplanationKind::offset,
-           std::string("target = golden ") + (o < 0.0 ? "- " : "+ ") + number(std::abs(o), 5),
+           std::string("target = golden ") + (o < 0.0 ? "- " : "+ ") + number(std::abs(o), 6),
            pointwise([o](double b) { return b + o; })});
   }
   return candidates;
 }
 
 Candidates affine_candidates(const Evidence& evidence) {
-  const Line line = fit_line(evidence.profile.all);
+  const Line line = fit_line(evidence.profile.all).plain();
   Candidates candidates;
   if (evidence.profile.all.n >= static_cast<double>(kLeastForTwo) && line.a != 1.0) {
     const double a = line.a;
@@ -262,7 +296,7 @@ Candidates affine_candidates(const Evidence& evidence) {
     offer(evidence, candidates,
           {ExplanationKind::affine,
            "target = " + factor_text(a) + " * golden " + (o < 0.0 ? "- " : "+ ") +
-               number(std::abs(o), 5),
+               number(std::abs(o), 6),
            pointwise([a, o](double b) { return a * b + o; })});
   }
   return candidates;

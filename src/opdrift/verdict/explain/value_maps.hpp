@@ -25,7 +25,12 @@ Candidates affine_candidates(const Evidence& evidence);
 struct Line {
   double a = 1.0;
   double o = 0.0;
-  double left2 = 0.0;  ///< squared error that is left
+  double left2 = 0.0;    ///< squared error that is left
+  double a_error = 0.0;  ///< standard errors
+  double o_error = 0.0;
+
+  /// The same line in as few digits as six standard errors allow.
+  Line plain() const;
 };
 Line fit_scale(const IndexSums& sums);
 Line fit_offset(const IndexSums& sums);
