@@ -207,6 +207,7 @@ CommandSpec compare_command() {
       integer_option("topn", {"-n", "--topn"}, "with -op: length of the lists of worst elements"),
       integer_option("max_line", {"-ml", "--max_line"}, "with -op: lines per file of the listing"),
       flag_option("ffts", {"-ffts"}, "take sliced operators one by one"),
+      flag_option("compat", {"--compat"}, "accepted: the tables are the reference's in any case"),
   };
   return command;
 }

@@ -89,6 +89,22 @@ Status make_folder(const std::string& path) {
   return error ? Status(system_error(error.value(), "mkdir", path)) : Status(Unit{});
 }
 
+/// Tells apart "all good" and "nothing in common", which the table of warnings alone does not.
+void warn_when_nothing_matched(const ApiSides& sides, const ApiCompareOptions& options) {
+  const bool any =
+      std::any_of(sides.match.pairs.begin(), sides.match.pairs.end(),
+                  [](const match::ApiPair& pair) { return pair.golden != match::kNoLeaf; });
+  if (any || options.reference_tables) {
+    return;
+  }
+  log(options, RunLogLevel::warning,
+      "Nothing matched: none of the " + std::to_string(sides.match.pairs.size()) +
+          " leaves of the target is in the golden run. The target begins with " +
+          std::string(sides.target.leaves.front().name) + ", the golden with " +
+          std::string(sides.golden.leaves.front().name) +
+          ". --fuzzy_match ignores call numbers; mapping files rename.");
+}
+
 /// One pair of json files; `suffix` names the rank in the file name.
 Result<ApiOutcome> compare_files(const std::string& target, const std::string& golden,
                                  const std::string& suffix, const ApiCompareOptions& options) {
@@ -99,6 +115,7 @@ Result<ApiOutcome> compare_files(const std::string& target, const std::string& g
         "No valid data found. No compare result file generated. Please check input json.");
     return outcome;
   }
+  warn_when_nothing_matched(sides, options);
   std::vector<RealRow> real;
   if (sides.mode == verdict::RowMode::real_data) {
     log(options, RunLogLevel::info, "Compare real data in progress...");
@@ -149,6 +166,16 @@ Result<ApiOutcome> compare_two_files(const ApiCompareOptions& options) {
   return outcome;
 }
 
+/// The json file of a rank folder, "" when there is none.
+std::string json_in(const std::string& folder) {
+  for (const std::string_view name : {"/dump.json", "/debug.json"}) {
+    if (is_file(folder + std::string(name))) {
+      return folder + std::string(name);
+    }
+  }
+  return {};
+}
+
 /// Folders below which ranks or processes stand.
 struct RankPair {
   std::string name;  ///< the target's folder
@@ -185,22 +212,19 @@ Result<std::vector<RankPair>> find_ranks(const ApiCompareOptions& options) {
     return pairs;
   }
   return Error{ErrorCode::not_found,
-               "expected folders rank<number>, or one folder proc<number>, in both runs; found " +
-                   std::to_string(target.size()) + " process folders in " + options.target_path +
-                   " and " + std::to_string(golden.size()) + " in " + options.golden_path};
-}
-
-/// The json file of a rank folder, "" when there is none.
-std::string json_in(const std::string& folder) {
-  for (const std::string_view name : {"/dump.json", "/debug.json"}) {
-    if (is_file(folder + std::string(name))) {
-      return folder + std::string(name);
-    }
-  }
-  return {};
+               "expected folders rank<number>, or one folder proc<number>, in both runs (or in a "
+               "folder step<number> that both have); found " +
+                   names_in(options.target_path) + " in " + options.target_path + " and " +
+                   names_in(options.golden_path) + " in " + options.golden_path};
 }
 
 Result<ApiOutcome> compare_ranks(const ApiCompareOptions& options) {
+  ApiCompareOptions files = options;
+  files.target_path = json_in(options.target_path);
+  files.golden_path = json_in(options.golden_path);
+  if (!files.target_path.empty() && !files.golden_path.empty()) {
+    return compare_two_files(files);  // the folder of one run
+  }
   OPDRIFT_TRY(const std::vector<RankPair> ranks, find_ranks(options));
   if (options.diff_analyze) {
     std::vector<AnalyzedRank> analysed;
@@ -235,8 +259,11 @@ Result<ApiOutcome> compare_ranks(const ApiCompareOptions& options) {
     merge(total, std::move(outcome).value());
   }
   if (!any) {
-    return Error{ErrorCode::not_found, "expected dump.json in the rank folders of both runs",
-                 options.target_path};
+    const RankPair& first = ranks.front();
+    return Error{ErrorCode::not_found,
+                 "expected dump.json in the rank folders of both runs; found " +
+                     names_in(first.target) + " in " + first.target + " and " +
+                     names_in(first.golden) + " in " + first.golden};
   }
   return total;
 }
@@ -317,7 +344,9 @@ Result<std::vector<std::pair<std::size_t, std::size_t>>> pair_ranks(
     return Error{ErrorCode::mismatch,
                  "The number of ranks in the two runs are different. Unable to match the ranks. "
                  "Please use another folder to compare or use compare() api and manually match "
-                 "the ranks."};
+                 "the ranks. Found " +
+                     names_in(options.target_path) + " and " + names_in(options.golden_path) +
+                     "."};
   }
   std::vector<std::pair<std::size_t, std::size_t>> pairs;
   bool same_numbers = true;

@@ -277,7 +277,8 @@ class TableMaker {
   static std::string first_message(const Row& row) {
     for (unsigned bit = 0; bit <= static_cast<unsigned>(verdict::RowMessage::checksum); ++bit) {
       if ((row.rule.messages >> bit & 1U) != 0) {
-        return std::string(to_string(static_cast<verdict::RowMessage>(bit)));
+        const std::string_view message = to_string(static_cast<verdict::RowMessage>(bit));
+        return std::string(message.substr(message.find(": ") + 2));  // without the level
       }
     }
     return row.reasons.empty() ? std::string() : row.reasons.front();

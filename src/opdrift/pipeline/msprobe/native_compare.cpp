@@ -31,9 +31,18 @@ struct JsonPair {
   std::optional<ApiJson> golden;
 };
 
+std::string name_of(const ApiJson& json) {
+  return json.label.empty() ? json.path : json.label;
+}
+
 /// By label; single runs always belong together.
-std::vector<JsonPair> pair_jsons(std::vector<ApiJson> targets, std::vector<ApiJson> goldens) {
+std::vector<JsonPair> pair_jsons(std::vector<ApiJson> targets, std::vector<ApiJson> goldens,
+                                 std::vector<std::string>& notes) {
   if (targets.size() == 1 && goldens.size() == 1) {
+    if (targets.front().label != goldens.front().label) {
+      notes.push_back("target run " + name_of(targets.front()) + " beside golden run " +
+                      name_of(goldens.front()) + ": each is the only one of its side");
+    }
     goldens.front().label = targets.front().label;
     return {{targets.front(), goldens.front()}};
   }
@@ -62,7 +71,7 @@ std::string labels_of(const std::vector<ApiJson>& jsons) {
   constexpr std::size_t kShown = 8;
   std::string text;
   for (std::size_t i = 0; i < std::min(jsons.size(), kShown); ++i) {
-    text += (i > 0 ? ", " : "") + (jsons[i].label.empty() ? jsons[i].path : jsons[i].label);
+    text += (i > 0 ? ", " : "") + name_of(jsons[i]);
   }
   return text + (jsons.size() > kShown ? " ..." : "");
 }
@@ -87,16 +96,17 @@ class ApiComparison {
                      *path};
       }
     }
-    for (const JsonPair& pair : pair_jsons(targets_, goldens_)) {
+    for (const JsonPair& pair : pair_jsons(targets_, goldens_, notes_)) {
       OPDRIFT_CHECK_OK(add(pair));
     }
     if (paired_runs_ == 0 && first_error_) {
       return *first_error_;
     }
-    DumpIndex golden_index = golden_.finish(options.jobs);
-    golden_index.notes = notes_;
-    return compare_pairs(std::move(golden_index), target_.finish(options.jobs), std::move(pairing_),
-                         options);
+    OPDRIFT_TRY(verdict::RunResult result,
+                compare_pairs(golden_.finish(options.jobs), target_.finish(options.jobs),
+                              std::move(pairing_), options));
+    result.notes.insert(result.notes.begin(), notes_.begin(), notes_.end());
+    return result;
   }
 
  private:

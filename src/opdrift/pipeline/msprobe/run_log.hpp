@@ -16,4 +16,8 @@ using RunLog = std::function<void(RunLogLevel level, std::string_view text)>;
 /// apart.
 std::string time_stamp(bool utc);
 
+/// The first names in a folder, for messages: "rank0, rank1, x.txt ..."; "nothing" when it is
+/// empty.
+std::string names_in(const std::string& path);
+
 }  // namespace opdrift::pipeline

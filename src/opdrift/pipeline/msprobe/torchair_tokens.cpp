@@ -77,8 +77,11 @@ GoldenTokens tokens_of_graph(const std::vector<GeGroup>& ge, const std::vector<F
 Result<std::vector<std::string>> graphs_of(const TorchairSides& sides, const RankRoots& root) {
   std::vector<std::string> graphs = graph_files(sides.target, root.rank);
   if (graphs.empty()) {
+    const std::string rank = root.rank ? "rank_" + std::to_string(*root.rank) + "_*" : "";
     return Error{ErrorCode::not_found,
-                 "Can not get ge graph, Please check whether the input path contains graph.",
+                 "Can not get ge graph, Please check whether the input path contains graph. Looked "
+                 "for dynamo_original_graph_*" +
+                     rank + ".txt up to five folders down; found " + names_in(sides.target),
                  sides.target};
   }
   std::string names;

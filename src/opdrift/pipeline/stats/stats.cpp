@@ -8,6 +8,9 @@ namespace opdrift::pipeline {
 namespace {
 
 Result<metrics::SideStats> stats_of(const IndexedTensor& indexed, const CancelFlag* cancel) {
+  if (indexed.summary && !indexed.problem) {
+    return side_stats(*indexed.summary);
+  }
   OPDRIFT_TRY(const tensor::Tensor loaded, load(indexed));
   OPDRIFT_TRY(const tensor::View view, tensor::stored_view(loaded));
   return metrics::measure_side(view, {.cancel = cancel});

@@ -59,8 +59,8 @@ class SummaryPair {
   Measurement measure() const {
     Measurement m;
     m.count = golden_.count;
-    m.golden = side_of(golden_);
-    m.target = side_of(target_);
+    m.golden = side_stats(golden_);
+    m.target = side_stats(target_);
     m.class_mismatches = class_mismatches();
     m.finite_pairs = std::min(m.golden.finite, m.target.finite);
     m.sum_golden2 = m.golden.sum_squares;
@@ -99,23 +99,6 @@ class SummaryPair {
   }
 
  private:
-  static metrics::SideStats side_of(const TensorSummary& summary) {
-    metrics::SideStats side;
-    side.dtype = summary.dtype;
-    side.classes = summary.classes.value_or(metrics::ClassCounts{});
-    side.finite =
-        summary.count - std::min(summary.count, side.classes.nan + side.classes.positive_inf +
-                                                    side.classes.negative_inf);
-    const auto finite = static_cast<double>(side.finite);
-    side.min = summary.min.value_or(kNan);
-    side.max = summary.max.value_or(kNan);
-    side.sum = summary.mean ? *summary.mean * finite : kNan;
-    side.sum_squares = summary.l2 ? *summary.l2 * *summary.l2 : kNan;
-    side.sum_centred_squares =
-        std::max(side.sum_squares - side.sum * summary.mean.value_or(kNan), 0.0);
-    return side;
-  }
-
   /// By the counts; without them by statistics that are not finite on one side only.
   std::uint64_t class_mismatches() const {
     if (golden_.classes && target_.classes) {
@@ -192,7 +175,8 @@ std::string default_failure(const SummaryPair& pair, const TensorSummary& golden
   const bool exact = limit == 0.0 && golden.dtype == target.dtype;
   if (pair.has_checksums() && (exact || !pair.has_numbers())) {
     const bool words = golden.dtype == tensor::DType::raw;
-    return (words ? "values differ: " : "check sums differ: ") + target.checksum + " for " + golden.checksum;
+    return (words ? "values differ: " : "check sums differ: ") + target.checksum + " for " +
+           golden.checksum;
   }
   const char* relative = pair.sketched() ? "relative L2 about" : "relative L2 at least";
   const std::array<std::pair<const char*, double>, 2> ratios = {
@@ -230,6 +214,23 @@ TensorSummary summary_of(const TensorRecord& record) {
     summary.sketch = std::make_shared<const metrics::Sketch>(*record.sketch);
   }
   return summary;
+}
+
+metrics::SideStats side_stats(const TensorSummary& summary) {
+  metrics::SideStats side;
+  side.dtype = summary.dtype;
+  side.classes = summary.classes.value_or(metrics::ClassCounts{});
+  side.finite = summary.count -
+                std::min(summary.count,
+                         side.classes.nan + side.classes.positive_inf + side.classes.negative_inf);
+  const auto finite = static_cast<double>(side.finite);
+  side.min = summary.min.value_or(kNan);
+  side.max = summary.max.value_or(kNan);
+  side.sum = summary.mean ? *summary.mean * finite : kNan;
+  side.sum_squares = summary.l2 ? *summary.l2 * *summary.l2 : kNan;
+  side.sum_centred_squares =
+      std::max(side.sum_squares - side.sum * summary.mean.value_or(kNan), 0.0);
+  return side;
 }
 
 Result<TensorSummary> summarise(const tensor::View& view) {

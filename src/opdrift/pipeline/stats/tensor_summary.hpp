@@ -45,6 +45,9 @@ struct TensorSummary {
 
 TensorSummary summary_of(const TensorRecord& record);
 
+/// What is known, in the form of a measured tensor; NaN for what is not.
+metrics::SideStats side_stats(const TensorSummary& summary);
+
 /// Reads a tensor that is there, for comparison with one that is not.
 Result<TensorSummary> summarise(const tensor::View& view);
 

@@ -74,6 +74,24 @@ std::optional<pid_t> temporary_owner(std::string_view name) {
   return pid ? std::optional(static_cast<pid_t>(*pid)) : std::nullopt;
 }
 
+/// True while a process has the file open for writing, where the system can tell: a read lease is
+/// not granted then. Whoever opens the file in the moment of the lease waits for its end; SIGURG,
+/// which does nothing, stands in for the signal that would tell of it.
+bool is_open_for_writing(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+  if (fd < 0) {
+    return false;
+  }
+  ::fcntl(fd, F_SETSIG, SIGURG);
+  const bool granted = ::fcntl(fd, F_SETLEASE, F_RDLCK) == 0;
+  const bool busy = !granted && errno == EAGAIN;
+  if (granted) {
+    ::fcntl(fd, F_SETLEASE, F_UNLCK);
+  }
+  ::close(fd);
+  return busy;
+}
+
 /// Forces a file or a folder's entries to the disk.
 Status sync_path(const std::string& path, int flags) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags);
@@ -320,6 +338,11 @@ class Watcher {
     if (has_other_kind(io::base_name(path)) || !io::find_reader(path)) {
       ++outcome_.ignored;
       report(path, WatchEvent::ignored, "not a tensor file");
+      return Unit{};
+    }
+    if (is_open_for_writing(path)) {
+      file.done = false;
+      file.since = Clock::now();
       return Unit{};
     }
     const std::string target = record_path(path);

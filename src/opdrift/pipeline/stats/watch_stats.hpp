@@ -16,10 +16,11 @@
 ///                                until it is on the disk -> delete F, if that is wanted
 ///
 /// A file is finished when its writer closed or renamed it (inotify), or when neither its size nor
-/// its time changed for `settle`. It is deleted only while it still is what was measured. After a
-/// crash at any point either the file or a complete record is there, and usually both; the next run
-/// goes on from that. Files no reader knows, and files with a tensor that cannot be read, are never
-/// deleted. The record's format stands in pipeline/stats_record.hpp.
+/// its time changed for `settle` and, where the system can tell, nobody has it open for writing. It
+/// is deleted only while it still is what was measured. After a crash at any point either the file
+/// or a complete record is there, and usually both; the next run goes on from that. Files no reader
+/// knows, and files with a tensor that cannot be read, are never deleted. The record's format
+/// stands in pipeline/stats_record.hpp.
 namespace opdrift::pipeline {
 
 enum class WatchEvent : std::uint8_t {
