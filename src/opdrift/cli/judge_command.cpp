@@ -22,7 +22,8 @@ constexpr const char* kFooter =
     "\nNo tensor is read: the result holds what every rule needs. Rules:\n"
     "  verdict[=LIMIT]  an operator's own error against its budget (4 unless told)\n"
     "  cosine=X, rel_l2=X, max_abs=X, max_rel=X, sqnr=DB, allclose[=RTOL:ATOL]\n"
-    "                   limits, separated by commas; allclose needs a result made with --profile\n"
+    "                   limits, separated by commas; allclose needs a result made\n"
+    "                   with --profile\n"
     "\nExit codes: 0 agree, 1 differ (see --fail-on), 2 trouble.\n";
 
 struct Options {
