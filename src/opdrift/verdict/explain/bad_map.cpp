@@ -30,14 +30,6 @@ double median_noise(const Evidence& evidence) {
   return *middle;
 }
 
-double times_sigma(const Evidence& evidence) {
-  if (evidence.sigma == nullptr || !*evidence.sigma) {
-    return 4.0;
-  }
-  return 4.0 + std::sqrt(2.0 * std::log(static_cast<double>(
-                                   std::max<std::uint64_t>(evidence.count(), 2))));
-}
-
 void extend(std::vector<BadRun>& runs, const BadRun& run, bool& too_many) {
   if (!runs.empty() && run.first - runs.back().last <= kRunGap) {
     runs.back().last = run.last;
@@ -57,7 +49,7 @@ class ShardMap {
  public:
   ShardMap(const Evidence& evidence, double noise)
       : evidence_(&evidence),
-        sigma_factor2_(times_sigma(evidence) * times_sigma(evidence)),
+        sigma_factor2_(evidence.most_sigmas() * evidence.most_sigmas()),
         noise_factor2_(256.0 * noise * noise),
         scale_(rms(evidence.profile.all)) {
     for (const AxisProfile& axis : evidence.profile.axes) {
@@ -122,7 +114,7 @@ Status map_with_noise(Evidence& evidence, double noise) {
   OPDRIFT_CHECK_OK(
       for_shards(evidence, [&](std::size_t shard, std::uint64_t first, std::uint64_t end) {
         const auto chunk = static_cast<std::size_t>(first / profile.chunk);
-        if (profile.chunk_dd[chunk] != 0.0 || profile.chunk_mismatches[chunk] > 0) {
+        if (profile.chunk_bad[chunk] > 0) {
           shards[shard].take(first, end);
         }
       }));

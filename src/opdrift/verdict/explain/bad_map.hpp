@@ -6,9 +6,9 @@ namespace opdrift::verdict::refit {
 
 /// The second pass: fills `evidence.bad`. An element is bad when its class differs or
 ///   d^2 > (k sigma)^2 + (16 m)^2 max(|b|, rms b)^2
-/// k = 4, or 4 + sqrt(2 ln N) when sigma was given by the caller; m = the median of
+/// k = Evidence::most_sigmas(); m = the median of
 /// |d| / max(|b|, rms b) over the even half of the sample. When nothing is bad by this, m = 0.
-/// Chunks without any difference are not read again. Fails with `cancelled`.
+/// Chunks with nothing beyond k sigma are not read again. Fails with `cancelled`.
 Status map_bad_elements(Evidence& evidence);
 
 }  // namespace opdrift::verdict::refit

@@ -16,15 +16,11 @@ constexpr std::uint64_t kMostShards = 8;
 
 }  // namespace
 
-void IndexSums::add(const IndexSums& other) {
-  n += other.n;
-  b += other.b;
-  t += other.t;
-  bb += other.bb;
-  tt += other.tt;
-  bt += other.bt;
-  dd += other.dd;
-  budget2 += other.budget2;
+double Evidence::most_sigmas() const {
+  if (sigma == nullptr || !*sigma) {
+    return 4.0;
+  }
+  return 4.0 + std::sqrt(2.0 * std::log(static_cast<double>(std::max<std::uint64_t>(count(), 2))));
 }
 
 void Evidence::variance(std::uint64_t first, std::size_t count, const double* larger,

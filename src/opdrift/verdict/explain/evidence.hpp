@@ -38,7 +38,16 @@ struct IndexSums {
   double dd = 0.0;
   double budget2 = 0.0;  ///< sum of sigma^2
 
-  void add(const IndexSums& other);
+  void add(const IndexSums& other) {
+    n += other.n;
+    b += other.b;
+    t += other.t;
+    bb += other.bb;
+    tt += other.tt;
+    bt += other.bt;
+    dd += other.dd;
+    budget2 += other.budget2;
+  }
 };
 
 struct AxisProfile {
@@ -66,7 +75,7 @@ struct Profile {
   std::vector<AxisProfile> axes;
   std::uint64_t chunk = 0;  ///< elements per chunk
   std::vector<double> chunk_dd;
-  std::vector<std::uint32_t> chunk_mismatches;
+  std::vector<std::uint32_t> chunk_bad;  ///< elements of another class, or beyond k sigma
 };
 
 /// The first `focus` elements were drawn in proportion to d^2, the others evenly.
@@ -115,6 +124,9 @@ struct Evidence {
   BadMap bad;
 
   std::uint64_t count() const { return base.count(); }
+  /// k of "beyond k sigma": 4, which rounding to nearest never reaches (a step is 3.5 sigma), or
+  /// 4 + sqrt(2 ln N) when sigma was given and may be that of anything.
+  double most_sigmas() const;
   /// The variance of rounding for `count` elements; `larger` is max(|b|, |t|) or alike.
   void variance(std::uint64_t first, std::size_t count, const double* larger, double* out) const;
 };

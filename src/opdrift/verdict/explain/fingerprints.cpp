@@ -209,7 +209,8 @@ std::vector<FingerprintMatch> TensorFingerprints::find(const tensor::View& view,
     });
   }
   const auto whole = static_cast<std::ptrdiff_t>(matches.size());
-  for (const auto& [key, match] : groups) {
+  for (const auto& group : groups) {
+    const FingerprintMatch& match = group.second;
     const bool known = std::any_of(matches.begin(), matches.begin() + whole,
                                    [&](const auto& one) { return one.tensor == match.tensor; });
     if (!known) {

@@ -37,7 +37,14 @@ inline double ulp(double x, const NumberFormat& format) {
   const auto field = static_cast<int>((std::bit_cast<std::uint64_t>(x) >> 52U) & 0x7ffU);
   const int least = format.min_exponent + 1023;
   const int exponent = (field > least ? field : least) - format.mantissa_bits;
+  // Doubles themselves: steps below the smallest normal are given as that.
   return std::bit_cast<double>(static_cast<std::uint64_t>(exponent > 1 ? exponent : 1) << 52U);
+}
+
+/// 1 / ulp(x), without a division.
+inline double inverse_ulp(double x, const NumberFormat& format) {
+  constexpr std::uint64_t kOneTimesOne = std::uint64_t{2046} << 52U;
+  return std::bit_cast<double>(kOneTimesOne - std::bit_cast<std::uint64_t>(ulp(x, format)));
 }
 
 /// Ties to even; no limit at the largest finite number.

@@ -28,7 +28,8 @@ AxisProfile empty_axis(std::uint64_t extent) {
 /// One shard of the pass.
 class ShardProfile {
  public:
-  explicit ShardProfile(const Evidence& evidence) : evidence_(&evidence) {
+  explicit ShardProfile(const Evidence& evidence)
+      : evidence_(&evidence), most_sigmas2_(evidence.most_sigmas() * evidence.most_sigmas()) {
     for (const std::uint64_t extent : evidence.shape) {
       profile_.axes.push_back(empty_axis(extent));
     }
@@ -36,15 +37,15 @@ class ShardProfile {
     profile_.max_b = profile_.max_t = profile_.max_all_t = -kInfinity;
   }
 
-  /// Elements [first, end); returns their squared error and class mismatches.
+  /// Elements [first, end); returns their squared error and how many are bad.
   std::pair<double, std::uint32_t> take(std::uint64_t first, std::uint64_t end) {
     const double before = profile_.all.dd;
-    const std::uint64_t mismatches = profile_.class_mismatches;
+    const std::uint64_t bad = profile_.class_mismatches + beyond_;
     for (std::uint64_t at = first; at < end; at += kTile) {
       tile(at, static_cast<std::size_t>(std::min<std::uint64_t>(kTile, end - at)));
     }
     return {profile_.all.dd - before,
-            static_cast<std::uint32_t>(profile_.class_mismatches - mismatches)};
+            static_cast<std::uint32_t>(profile_.class_mismatches + beyond_ - bad)};
   }
 
   void merge_into(Profile& total) const;
@@ -112,15 +113,18 @@ class ShardProfile {
     double budget = 0.0;
     double bias = 0.0;
     std::uint64_t different = 0;
+    std::uint64_t beyond = 0;
     for (std::size_t i = 0; i < count; ++i) {
       budget += variance_[i] * weight_[i];
       const double d = t_[i] - b_[i];
       different += d != 0.0 ? 1U : 0U;
-      bias += std::copysign(d, d * t_[i]) / ulp(larger_[i], evidence_->format);
+      beyond += d * d > most_sigmas2_ * variance_[i] ? 1U : 0U;
+      bias += std::copysign(d, d * t_[i]) * inverse_ulp(larger_[i], evidence_->format);
     }
     profile_.budget2 += budget;
     profile_.bias += bias;
     profile_.different += different;
+    beyond_ += beyond;
   }
 
   void row(const std::vector<std::uint64_t>& coordinates, std::size_t at, std::size_t count) {
@@ -147,6 +151,8 @@ class ShardProfile {
   }
 
   const Evidence* evidence_;
+  double most_sigmas2_;
+  std::uint64_t beyond_ = 0;  // finite pairs beyond so many sigmas
   Profile profile_;
   std::array<double, kTile> b_ = {};
   std::array<double, kTile> t_ = {};
@@ -197,14 +203,13 @@ Status take_profile(Evidence& evidence) {
   profile.chunk = (count / kMostChunks / kTile + 1) * kTile;
   const auto chunks = static_cast<std::size_t>((count + profile.chunk - 1) / profile.chunk);
   profile.chunk_dd.resize(chunks);
-  profile.chunk_mismatches.resize(chunks);
+  profile.chunk_bad.resize(chunks);
   std::vector<ShardProfile> shards(shard_count(count), ShardProfile(evidence));
-  OPDRIFT_CHECK_OK(
-      for_shards(evidence, [&](std::size_t shard, std::uint64_t first, std::uint64_t end) {
-        const auto chunk = static_cast<std::size_t>(first / profile.chunk);
-        std::tie(profile.chunk_dd[chunk], profile.chunk_mismatches[chunk]) =
-            shards[shard].take(first, end);
-      }));
+  OPDRIFT_CHECK_OK(for_shards(evidence, [&](std::size_t shard, std::uint64_t first,
+                                            std::uint64_t end) {
+    const auto chunk = static_cast<std::size_t>(first / profile.chunk);
+    std::tie(profile.chunk_dd[chunk], profile.chunk_bad[chunk]) = shards[shard].take(first, end);
+  }));
   for (const std::uint64_t extent : evidence.shape) {
     profile.axes.push_back(empty_axis(extent));
   }

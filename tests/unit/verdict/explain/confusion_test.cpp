@@ -18,6 +18,7 @@ using testing::mapped;
 using testing::permuted;
 using testing::shapes;
 using testing::stored;
+using testing::taken;
 using testing::Values;
 using testing::with_range;
 
@@ -31,18 +32,6 @@ struct Fault {
 
 std::size_t channel_axis(const Shape& shape) {
   return shape.size() >= 4 ? 1 : shape.size() - 1;
-}
-
-/// values at index c of an axis taken from index map(c).
-Values taken(const Values& values, const Shape& shape, std::size_t axis,
-             const std::function<std::uint64_t(std::uint64_t)>& map) {
-  Values out(values.size());
-  const std::uint64_t inner = inner_of(shape, axis);
-  for (std::uint64_t i = 0; i < values.size(); ++i) {
-    const std::uint64_t c = index_along(i, shape, axis);
-    out[i] = values[i - c * inner + map(c) * inner];
-  }
-  return out;
 }
 
 bool has_rank4(const Shape& shape) {

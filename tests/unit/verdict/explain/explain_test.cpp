@@ -250,6 +250,51 @@ TEST(Explain, OddTensorsDoNoHarm) {
   EXPECT_EQ(explain(text, opaque, nullptr, {}).error().code, ErrorCode::unsupported_dtype);
 }
 
+// A golden stored as NHWC, or big-endian, and seen as NCHW is the same golden.
+TEST(Explain, LayoutOfTheViewDoesNotMatter) {
+  const Shape shape = {2, 8, 17, 19};
+  const Values golden = activations(shape, 5);
+  const Values target = testing::taken(golden, shape, 1, [](std::uint64_t c) {
+    return c == 1 ? 4U : c == 4 ? 1U : c;
+  });
+  View stored_otherwise =
+      made_view(permuted(golden, shape, {0, 2, 3, 1}), {2, 17, 19, 8}, DType::f32);
+  std::rotate(stored_otherwise.axes.begin() + 1, stored_otherwise.axes.end() - 1,
+              stored_otherwise.axes.end());
+  View swapped_bytes = made_view(golden, shape, DType::f32);
+  std::vector<std::byte> bytes(swapped_bytes.tensor.bytes.span.begin(),
+                               swapped_bytes.tensor.bytes.span.end());
+  for (std::size_t i = 0; i < bytes.size(); i += 4) {
+    std::reverse(bytes.begin() + static_cast<std::ptrdiff_t>(i),
+                 bytes.begin() + static_cast<std::ptrdiff_t>(i) + 4);
+  }
+  swapped_bytes.tensor.bytes = own_bytes(std::move(bytes));
+  swapped_bytes.tensor.desc.big_endian = true;
+  const auto plain = explained(golden, target, shape, DType::f16);
+  ASSERT_FALSE(plain.empty());
+  for (const View& view : {stored_otherwise, swapped_bytes}) {
+    const auto found = explain(view, made_view(target, shape, DType::f16), nullptr, {});
+    ASSERT_TRUE(found.has_value());
+    ASSERT_FALSE(found->empty());
+    EXPECT_EQ(found->front().sentence, plain.front().sentence);
+  }
+}
+
+// One complex element is two reals: a factor of both parts is a factor.
+TEST(Explain, ComplexTensorsAreTwiceAsManyReals) {
+  const Values parts = activations({40}, 5);
+  View golden = made_view(parts, {40}, DType::f32);
+  View target = made_view(mapped(parts, [](double x) { return 1.5 * x; }), {40}, DType::f32);
+  for (View* view : {&golden, &target}) {
+    view->tensor.desc.dtype = DType::c64;
+    view->axes.front().extent = 20;
+  }
+  const auto found = explain(golden, target, nullptr, {});
+  ASSERT_TRUE(found.has_value());
+  ASSERT_EQ(found->size(), 1U);
+  EXPECT_THAT(found->front().sentence, HasSubstr("target = 1.5 * golden"));
+}
+
 TEST(Explain, ThreadsDoNotChangeTheResult) {
   const Shape shape = {3, 2048, 2048};
   const Values golden = activations(shape, 5);

@@ -52,6 +52,18 @@ inline Values mapped(Values values, const std::function<double(double)>& functio
   return values;
 }
 
+/// Values at index c of an axis taken from index map(c).
+inline Values taken(const Values& values, const Shape& shape, std::size_t axis,
+                    const std::function<std::uint64_t(std::uint64_t)>& map) {
+  Values out(values.size());
+  const std::uint64_t inner = inner_of(shape, axis);
+  for (std::uint64_t i = 0; i < values.size(); ++i) {
+    const std::uint64_t c = index_along(i, shape, axis);
+    out[i] = values[i - c * inner + map(c) * inner];
+  }
+  return out;
+}
+
 /// Flat data with the axes in another order.
 inline Values permuted(const Values& values, const Shape& shape,
                        const std::vector<std::size_t>& order) {

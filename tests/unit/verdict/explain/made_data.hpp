@@ -58,7 +58,7 @@ inline std::vector<double> activations(const Shape& shape, std::uint32_t seed) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::size_t c = i / inner % channels;
     // Held in float, so that an fp32 golden is these very numbers.
-    values[i] = static_cast<float>(mean[c] + scale[c] * normal(random));
+    values[i] = static_cast<double>(static_cast<float>(mean[c] + scale[c] * normal(random)));
   }
   return values;
 }
