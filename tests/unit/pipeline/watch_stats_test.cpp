@@ -67,7 +67,8 @@ TEST(WatchStats, ARecordHoldsTheNumbers) {
   EXPECT_EQ(tensor.mean, -0.5);
   EXPECT_EQ(tensor.l2, 5.0);
   EXPECT_EQ(tensor.nan, 1U);
-  EXPECT_EQ(tensor.sketch.count, 3U);
+  ASSERT_TRUE(tensor.sketch);
+  EXPECT_EQ(tensor.sketch->count, 3U);
 }
 
 TEST(WatchStats, SourcesGoOnlyOnRequestAndOnlyWithARecord) {
@@ -85,6 +86,29 @@ TEST(WatchStats, SourcesGoOnlyOnRequestAndOnlyWithARecord) {
   EXPECT_TRUE(fs::exists(folder / "a.npy.stats.json"));
   EXPECT_TRUE(fs::exists(folder / "graph.txt"));
   EXPECT_TRUE(fs::exists(folder / "broken.npy"));
+}
+
+TEST(WatchStats, AFileStillOpenForWritingIsLeftAlone) {
+  const TempFolder folder;
+  save(folder / "a.npy", {1, 2});
+  WatchOptions options;
+  options.folder = folder.path();
+  options.delete_source = true;
+  options.poll = std::chrono::milliseconds(10);
+  options.settle = std::chrono::milliseconds(30);
+  options.idle_limit = std::chrono::milliseconds(100);
+  std::ofstream writer(folder / "a.npy", std::ios::app);
+  bool early = false;
+  std::thread closer([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(400));
+    early = fs::exists(folder / "a.npy.stats.json");
+    writer.close();
+  });
+  const auto outcome = watch_stats(options);
+  closer.join();
+  ASSERT_TRUE(outcome);
+  EXPECT_FALSE(early);
+  EXPECT_EQ(outcome->deleted, 1U);
 }
 
 // The state a kill leaves between the record and the removal.
