@@ -37,6 +37,10 @@ std::optional<std::uint64_t> equal_integers(const View& golden, const View& targ
   return equal;
 }
 
+/// The pieces of the side that follows a tile lie far apart, so the processor does not foresee
+/// them.
+constexpr std::uint64_t kFetchAhead = 4096;
+
 /// Joins runs that are too short for a block of their own.
 class BlockBuilder {
  public:
@@ -138,8 +142,16 @@ class TileWalk {
     const std::vector<tensor::Segment> none;
     const bool paired = both_tiled_ && index < follower_.tile_count();
     const std::vector<tensor::Segment>& followed = paired ? follower_.read(index) : none;
+    SideReader& follower = golden_leads_ ? target_ : golden_;
+    std::uint64_t fetched = 0;  // elements asked for beyond those that were measured
+    std::size_t next = 0;
     for (std::size_t k = 0; k < led.size(); ++k) {
+      for (; next < led.size() && fetched < kFetchAhead; ++next) {
+        follower.fetch(led[next].first * parts_, led[next].count * parts_);
+        fetched += led[next].count;
+      }
       segment(led[k], matching(followed, k, led[k]));
+      fetched -= std::min(fetched, led[k].count);
     }
   }
 

@@ -27,7 +27,6 @@ class KlMeter final : public BlockSink {
 
   void take(const Block& block) override;
   void merge(const KlMeter& later);
-  void release() {}
   double divergence() const;
 
  private:

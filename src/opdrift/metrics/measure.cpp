@@ -69,9 +69,6 @@ std::vector<Sink> run(const BlockSource& source, std::size_t targets, const Meas
       sinks.push_back(&sink);
     }
     source.walk(shard, sinks);
-    for (Sink& sink : shards[shard]) {
-      sink.release();
-    }
   };
   parallel_for(shards.size(), options.jobs, body, options.cancel);
   for (const std::vector<Sink>& shard : shards) {

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <type_traits>
 
 #include "opdrift/metrics/kernels/scalar.hpp"
@@ -144,6 +145,12 @@ struct PairMeter::Scratch {
   double* sorted_target(double) { return target_sorted.data(); }
 };
 
+PairMeter::Scratch& PairMeter::scratch() {
+  // Per thread: small tensors would spend more on getting this memory than on being measured.
+  static thread_local const std::unique_ptr<Scratch> kScratch(new Scratch);
+  return *kScratch;
+}
+
 PairMeter::PairMeter(DType golden, DType target, const kernels::KernelTable* table,
                      bool ulp_histogram)
     : table_(table), golden_limits_(side_limits(golden)), target_limits_(side_limits(target)) {
@@ -156,9 +163,6 @@ PairMeter::PairMeter(DType golden, DType target, const kernels::KernelTable* tab
 }
 
 void PairMeter::take(const Block& block) {
-  if (scratch_ == nullptr) {
-    scratch_ = std::shared_ptr<Scratch>(new Scratch);
-  }
   const std::uint64_t equal_before = result_.equal_bits;
   result_.count += block.count;
   if (block.golden.f32 != nullptr) {
@@ -187,12 +191,12 @@ void PairMeter::take_pairs(const Pairs<T>& pairs) {
 template <typename T>
 void PairMeter::sort_classes(const Pairs<T>& pairs) {
   Pairs<T> finite = pairs;
-  T* golden = scratch_->sorted_golden(T{});
-  T* target = scratch_->sorted_target(T{});
+  T* golden = scratch().sorted_golden(T{});
+  T* target = scratch().sorted_target(T{});
   finite.golden = golden;
   finite.target = target;
   finite.golden16 = finite.target16 = nullptr;
-  finite.positions = scratch_->positions.data();
+  finite.positions = scratch().positions.data();
   finite.count = 0;
   for (std::size_t i = 0; i < pairs.count; ++i) {
     const T g = pairs.golden[i];
@@ -200,7 +204,7 @@ void PairMeter::sort_classes(const Pairs<T>& pairs) {
     if (std::isfinite(g) && std::isfinite(t)) {
       golden[finite.count] = g;
       target[finite.count] = t;
-      scratch_->positions[finite.count++] = static_cast<std::uint16_t>(pairs.offset + i);
+      scratch().positions[finite.count++] = static_cast<std::uint16_t>(pairs.offset + i);
       continue;
     }
     const GoldenClass golden_kind = golden_class(g);
@@ -254,12 +258,12 @@ bool PairMeter::take_vectors(const Pairs<float>& pairs) {
 }
 
 void PairMeter::take_doubles(const Pairs<float>& pairs) {
-  std::copy_n(pairs.golden, pairs.count, scratch_->golden_f64.data());
-  std::copy_n(pairs.target, pairs.count, scratch_->target_f64.data());
+  std::copy_n(pairs.golden, pairs.count, scratch().golden_f64.data());
+  std::copy_n(pairs.target, pairs.count, scratch().target_f64.data());
   Pairs<double> wide;
   wide.count = pairs.count;
-  wide.golden = scratch_->golden_f64.data();
-  wide.target = scratch_->target_f64.data();
+  wide.golden = scratch().golden_f64.data();
+  wide.target = scratch().target_f64.data();
   wide.where = pairs.where;
   wide.offset = pairs.offset;
   wide.positions = pairs.positions;
@@ -303,24 +307,24 @@ void PairMeter::count_ulp(const Pairs<double>& pairs, BlockTotals& totals) {
     std::transform(values, values + pairs.count, out,
                    [](double value) { return static_cast<float>(value); });
   };
-  round(pairs.golden, scratch_->golden_rounded.data());
-  round(pairs.target, scratch_->target_rounded.data());
+  round(pairs.golden, scratch().golden_rounded.data());
+  round(pairs.target, scratch().target_rounded.data());
   kernels::Upcoming nothing;
-  table_->ulp32(scratch_->golden_rounded.data(), scratch_->target_rounded.data(), pairs.count,
-                scratch_->distances.data(), nothing, totals);
+  table_->ulp32(scratch().golden_rounded.data(), scratch().target_rounded.data(), pairs.count,
+                scratch().distances.data(), nothing, totals);
 }
 
 void PairMeter::count_ulp(const Pairs<float>& pairs, kernels::Upcoming& next, BlockTotals& totals) {
   const DType dtype = result_.ulp_dtype;
   if (dtype == DType::f32) {
-    table_->ulp32(pairs.golden, pairs.target, pairs.count, scratch_->distances.data(), next,
+    table_->ulp32(pairs.golden, pairs.target, pairs.count, scratch().distances.data(), next,
                   totals);
     return;
   }
   if (dtype != DType::f16 && dtype != DType::bf16) {
-    std::copy_n(pairs.golden, pairs.count, scratch_->golden_f64.data());
-    std::copy_n(pairs.target, pairs.count, scratch_->target_f64.data());
-    kernels::scalar_ulp(scratch_->golden_f64.data(), scratch_->target_f64.data(), pairs.count,
+    std::copy_n(pairs.golden, pairs.count, scratch().golden_f64.data());
+    std::copy_n(pairs.target, pairs.count, scratch().target_f64.data());
+    kernels::scalar_ulp(scratch().golden_f64.data(), scratch().target_f64.data(), pairs.count,
                         ulp_format_.front(), totals);
     return;
   }
@@ -329,7 +333,7 @@ void PairMeter::count_ulp(const Pairs<float>& pairs, kernels::Upcoming& next, Bl
   const kernels::PatternSide target = {result_.target.dtype == dtype ? pairs.target16 : nullptr,
                                        pairs.target};
   const auto ulp = dtype == DType::f16 ? table_->ulp_f16 : table_->ulp_bf16;
-  ulp(golden, target, pairs.count, scratch_->distances.data(), next, totals);
+  ulp(golden, target, pairs.count, scratch().distances.data(), next, totals);
 }
 
 double PairMeter::tile_scale(const BlockTotals& totals, std::size_t count) const {
@@ -434,9 +438,9 @@ void PairMeter::point_at_worst(const Pairs<float>& pairs, const BlockTotals& tot
     return;
   }
   const std::size_t found =
-      table_->find_large(pairs.golden, pairs.target, pairs.count, limits, scratch_->large.data());
+      table_->find_large(pairs.golden, pairs.target, pairs.count, limits, scratch().large.data());
   for (std::size_t k = 0; k < found; ++k) {
-    look_at(pairs, scratch_->large[k], scale);
+    look_at(pairs, scratch().large[k], scale);
   }
 }
 

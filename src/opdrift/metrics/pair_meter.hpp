@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "opdrift/metrics/block_source.hpp"
@@ -26,8 +25,6 @@ class PairMeter final : public BlockSink {
   void take(const Block& block) override;
   /// Adds what a later shard measured.
   void merge(const PairMeter& later);
-  /// Frees working memory; `take` would bring it back.
-  void release() { scratch_.reset(); }
   const Measurement& result() const { return result_; }
 
  private:
@@ -35,6 +32,7 @@ class PairMeter final : public BlockSink {
   struct Pairs;
   struct Scratch;
 
+  static Scratch& scratch();
   template <typename T>
   void take_pairs(const Pairs<T>& pairs);
   template <typename T>
@@ -62,7 +60,6 @@ class PairMeter final : public BlockSink {
   SideLimits golden_limits_;
   SideLimits target_limits_;
   std::vector<kernels::UlpFormat> ulp_format_;  // one, or none when nothing is counted
-  std::shared_ptr<Scratch> scratch_;
 };
 
 }  // namespace opdrift::metrics

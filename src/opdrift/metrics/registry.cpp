@@ -88,6 +88,11 @@ std::span<const Algorithm> all_algorithms() {
 }
 
 const Algorithm* find_algorithm(std::string_view text) {
+  const auto named = std::find_if(std::begin(kAlgorithms), std::end(kAlgorithms),
+                                  [&](const Algorithm& row) { return row.name == text; });
+  if (named != std::end(kAlgorithms)) {
+    return named;
+  }
   const bool is_index = is_digits(text);
   const std::uint64_t index = is_index ? parse_u64(text).value_or(~std::uint64_t{0}) : 0;
   const auto found =

@@ -17,6 +17,7 @@ using tensor::DType;
 
 // Finding the address of a page takes longer than the processor looks ahead, and one page after the
 // other would be waited for. Asked for in a bunch, they are found at the same time.
+constexpr std::uint64_t kCacheLine = 64;
 constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t kChunk = 32 * kPage;
 
@@ -87,6 +88,14 @@ BlockSide SideReader::load(std::uint64_t first, std::size_t count) {
         std::min<std::uint64_t>(ready_.size() - end, kBlock * real_bytes_));
   }
   return side;
+}
+
+void SideReader::fetch(std::uint64_t first, std::uint64_t count) const {
+  const auto at = static_cast<std::uint64_t>(ready_first_ + static_cast<std::int64_t>(first));
+  const std::uint64_t end = std::min<std::uint64_t>((at + count) * real_bytes_, ready_.size());
+  for (std::uint64_t byte = at * real_bytes_; byte < end; byte += kCacheLine) {
+    __builtin_prefetch(ready_.data() + byte);
+  }
 }
 
 void SideReader::announce(std::uint64_t begin, std::uint64_t end) {

@@ -24,6 +24,8 @@ class SideReader {
   void bring_in(std::uint64_t first, std::uint64_t count);
   /// Reals [first, first + count) in logical order, count at most kBlock.
   BlockSide load(std::uint64_t first, std::size_t count);
+  /// Asks for the memory of these reals, to be loaded soon.
+  void fetch(std::uint64_t first, std::uint64_t count) const;
   /// Reals [first, first + count) of densely packed little-endian elements at `data`.
   BlockSide convert(const std::byte* data, std::uint64_t first, std::size_t count);
 

@@ -22,6 +22,9 @@ constexpr std::size_t kTimeDigits = 16;
 constexpr std::size_t kTimePart = 4;  // of a device dump's name, short or long
 constexpr std::size_t kShortParts = 5;
 constexpr std::size_t kProbeBytes = 64;
+// Memory of an opened dump and of one tensor's description, about.
+constexpr std::uint64_t kDumpCost = 1024;
+constexpr std::uint64_t kTensorCost = 640;
 
 /// The 16 digits of a file name that say when it was written; 0 when they are missing.
 std::uint64_t time_in(const std::string& name, io::FolderKind kind) {
@@ -161,12 +164,20 @@ Result<std::shared_ptr<const OpenedDump>> DumpSide::open(std::size_t entry) cons
   auto shared = std::make_shared<const OpenedDump>(std::move(opened));
   const std::uint64_t bytes = file_bytes(shared->dump);
   bytes_opened_ += bytes;
+  const std::uint64_t cost =
+      bytes + kDumpCost + kTensorCost * static_cast<std::uint64_t>(shared->dump.tensors.size());
   const std::lock_guard<std::mutex> lock(kept_mutex_);
-  if (bytes <= kSmallBytes && kept_bytes_ <= kKeepBytes) {
-    kept_bytes_ += bytes;
+  if (kind_ == io::FolderKind::offline && bytes <= kSmallBytes && kept_bytes_ <= kKeepBytes) {
+    kept_bytes_ += cost;
     kept_[entry] = shared;
   }
   return std::shared_ptr<const OpenedDump>(shared);
+}
+
+void DumpSide::forget(std::size_t entry) const {
+  std::shared_ptr<const OpenedDump> last;  // destroyed outside the lock
+  const std::lock_guard<std::mutex> lock(kept_mutex_);
+  last = std::move(kept_[entry]);
 }
 
 }  // namespace opdrift::pipeline

@@ -25,11 +25,12 @@ struct OpenedDump {
 
 /// One side of a network comparison: a folder listed once, its operators opened on demand.
 ///
-/// Small dumps stay in memory (up to `kKeepBytes` in all) so that an operator whose tensors are
-/// compared at different times is read once; large ones are mapped again. Any thread may open.
+/// Small dumps of several tensors stay in memory (up to `kKeepBytes` in all) so that an operator
+/// whose tensors are compared at different times is read once; large ones are mapped again, and
+/// files of one tensor are read for it. Any thread may open.
 class DumpSide {
  public:
-  static constexpr std::uint64_t kKeepBytes = std::uint64_t{256} << 20;
+  static constexpr std::uint64_t kKeepBytes = std::uint64_t{64} << 20;
   static constexpr std::uint64_t kSmallBytes = 64 << 10;
 
   /// `reference`: files the reference refuses as a whole are refused (io::first_problem).
@@ -56,6 +57,9 @@ class DumpSide {
 
   /// Opens the dump. Fails with what reading or joining the files fails with.
   Result<std::shared_ptr<const OpenedDump>> open(std::size_t entry) const;
+
+  /// Gives back what is kept of a dump that will not be opened again, or seldom.
+  void forget(std::size_t entry) const;
 
   std::uint64_t bytes_opened() const { return bytes_opened_.load(); }
 

@@ -199,9 +199,8 @@ class TorchMeter final : public BlockSink {
       sums.target_max = sides.target_max;
       sums.target_min = sides.target_min;
       sums.target_sum = sides.target_sum;
-      if constexpr (std::is_same_v<T, float>) {
-        add_softmax(g, m);
-      }
+      // Doubles are rounded floats here: the scalar level knows no others.
+      add_softmax(std::vector<float>(g.begin(), g.end()), std::vector<float>(m.begin(), m.end()));
     }
     add(sums, count);
   }

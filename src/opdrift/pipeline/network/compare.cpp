@@ -1,7 +1,14 @@
 #include "opdrift/pipeline/network/compare.hpp"
 
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <memory>
+#include <optional>
 #include <utility>
 
+#include "opdrift/base/heap.hpp"
+#include "opdrift/base/parallel.hpp"
 #include "opdrift/graph/atc_json.hpp"
 #include "opdrift/match/merge.hpp"
 #include "opdrift/match/quant_filter.hpp"
@@ -15,6 +22,10 @@ namespace opdrift::pipeline {
 namespace {
 
 using io::FolderKind;
+
+/// What rows, ledger and opened dumps need per file, about.
+constexpr std::size_t kHeapPerFile = 4096;
+constexpr std::size_t kMostForeseenFiles = 100000;
 
 Error needs(const std::string& what) {
   return Error{ErrorCode::invalid_argument, "expected " + what + " for these dumps"};
@@ -114,6 +125,22 @@ void copy_numbers(NetworkPlan& plan) {
   }
 }
 
+/// Both folders at once.
+Status scan_sides(NetworkInputs& inputs, const io::ScanOptions& scan,
+                  const NetworkOptions& options) {
+  std::array<std::optional<Result<std::unique_ptr<DumpSide>>>, 2> sides;
+  parallel_for(sides.size(), options.jobs, [&](std::size_t i) {
+    sides[i] =
+        DumpSide::scan(i == 0 ? options.target_path : options.golden_path, scan, options.reference);
+  });
+  OPDRIFT_TRY(inputs.target, *std::move(sides[0]));
+  OPDRIFT_TRY(inputs.golden, *std::move(sides[1]));
+  const std::size_t files =
+      inputs.target->folder().entries.size() + inputs.golden->folder().entries.size();
+  expect_allocations(std::min(files, kMostForeseenFiles) * kHeapPerFile);
+  return Unit{};
+}
+
 }  // namespace
 
 std::string NetworkRow::label() const {
@@ -148,8 +175,7 @@ Result<NetworkInputs> open_network(const NetworkOptions& options) {
   io::ScanOptions scan;
   scan.ffts = options.ffts;
   scan.has_fusion_rule = !options.graph_json.empty();
-  OPDRIFT_TRY(inputs.target, DumpSide::scan(options.target_path, scan, options.reference));
-  OPDRIFT_TRY(inputs.golden, DumpSide::scan(options.golden_path, scan, options.reference));
+  OPDRIFT_CHECK_OK(scan_sides(inputs, scan, options));
   for (const DumpSide* side : {inputs.target.get(), inputs.golden.get()}) {
     for (const io::IgnoredFile& file : side->folder().ignored) {
       inputs.warnings.push_back(side->folder().path + "/" + file.name + ": " + file.reason);
@@ -195,7 +221,7 @@ Result<NetworkResult> compare_network(const NetworkInputs& inputs, const Network
   result.golden_has_npy = inputs.golden->has_npy();
   result.by_graph = inputs.by_graph;
   result.algorithms = options.algorithms;
-  result.ledger = network_ledger(plan, inputs);
+  result.ledger = network_ledger(plan, inputs, options.jobs);
   result.rows = std::move(plan.rows);
   result.jobs = std::move(plan.jobs);
   result.failures = std::move(plan.failures);

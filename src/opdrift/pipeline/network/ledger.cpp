@@ -5,6 +5,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "opdrift/base/parallel.hpp"
+
 namespace opdrift::pipeline {
 
 namespace {
@@ -88,27 +90,39 @@ class Book {
   std::unordered_set<std::string> paths_;
 };
 
-void add_row(const NetworkRow& row, Book& target, Book& golden) {
-  if (row.whole_operator) {
-    if (!row.golden.path.empty()) {
-      golden.add(row.golden.path, "", state_of(row.state), row.reason);
-    }
+void add_target(const NetworkRow& row, Book& target) {
+  if (!row.whole_operator) {
+    target.add(row.target.path, row.label(), state_of(row.state), row.reason);
+  }
+}
+
+void add_golden(const NetworkRow& row, Book& golden) {
+  if (row.golden.path.empty()) {
     return;
   }
-  target.add(row.target.path, row.label(), state_of(row.state), row.reason);
-  if (!row.golden.path.empty() && !row.golden_tensor.empty()) {
+  if (row.whole_operator) {
+    golden.add(row.golden.path, "", state_of(row.state), row.reason);
+  } else if (!row.golden_tensor.empty()) {
     golden.add(row.golden.path, row.golden_tensor, state_of(row.state), row.reason);
   }
 }
 
 }  // namespace
 
-std::vector<LedgerEntry> network_ledger(const NetworkPlan& plan, const NetworkInputs& inputs) {
+std::vector<LedgerEntry> network_ledger(const NetworkPlan& plan, const NetworkInputs& inputs,
+                                        std::size_t jobs) {
   Book target(RunSide::target, *inputs.target);
   Book golden(RunSide::golden, *inputs.golden);
-  for (const NetworkRow& row : plan.rows) {
-    add_row(row, target, golden);
-  }
+  const auto fill = [&](std::size_t side) {
+    for (const NetworkRow& row : plan.rows) {
+      if (side == 0) {
+        add_target(row, target);
+      } else {
+        add_golden(row, golden);
+      }
+    }
+  };
+  parallel_for(2, jobs, fill);
   for (const UncomparedTensor& tensor : plan.uncompared) {
     const std::string& path = inputs.target->path_of(tensor.entry);
     const bool whole = tensor.label.empty();

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "opdrift/metrics/block_source.hpp"
 #include "opdrift/metrics/measure.hpp"
 #include "opdrift/pipeline/network/algorithm_values.hpp"
 #include "opdrift/pipeline/network/align.hpp"
@@ -18,14 +19,16 @@ using io::FileTensor;
 using io::TensorRole;
 using tensor::DType;
 
-/// From this many elements on a group is spread over all threads instead of being one's work.
-constexpr std::uint64_t kSpreadFromElements = std::uint64_t{1} << 22;
+/// Groups are shared out among the threads. From this many elements on, a tensor has enough shards
+/// to be measured by all of them together, and would be too much for one.
+constexpr std::uint64_t kSpreadFromElements = 8 * metrics::kShardElements;
 constexpr double kLargestHalf = 65504.0;
 
 /// The jobs that share one golden tensor.
 struct GoldenUnit {
   std::vector<std::size_t> jobs;
-  std::uint64_t elements = 0;
+  std::uint64_t elements = 0;  ///< of all jobs
+  std::uint64_t largest = 0;   ///< of one job
 };
 
 /// One job whose two sides were brought together.
@@ -52,7 +55,11 @@ Error in_side(const std::string& side, const Error& error) {
 class Measurer {
  public:
   Measurer(NetworkPlan& plan, const NetworkInputs& inputs, const NetworkOptions& options)
-      : plan_(plan), inputs_(inputs), options_(options), threads_(worker_count(options.jobs)) {
+      : plan_(plan),
+        inputs_(inputs),
+        options_(options),
+        threads_(worker_count(options.jobs)),
+        target_jobs_(inputs.target->folder().entries.size()) {
     measure_.kl_divergence = needs_divergence(options.algorithms);
     measure_.max_elements = options.max_elements;
     measure_.round_to_float32 = options.reference;
@@ -62,7 +69,7 @@ class Measurer {
   void run();
 
  private:
-  std::vector<GoldenUnit> units() const;
+  std::vector<GoldenUnit> units();
   void run_unit(const GoldenUnit& unit, std::size_t threads);
   void fail(const std::vector<std::size_t>& jobs, const Error& error, RowState state);
   std::optional<Ready> prepare(std::size_t job, const tensor::Tensor& golden);
@@ -70,7 +77,7 @@ class Measurer {
   void fill(const Ready& ready, const metrics::Measurement& measurement);
   std::optional<bool> overflow_of(const Ready& ready,
                                   const metrics::Measurement& measurement) const;
-  void count_done(std::size_t jobs);
+  void count_done(const std::vector<std::size_t>& jobs);
 
   NetworkPlan& plan_;
   const NetworkInputs& inputs_;
@@ -78,9 +85,10 @@ class Measurer {
   std::size_t threads_;
   metrics::MeasureOptions measure_;
   std::atomic<std::uint64_t> done_{0};
+  std::vector<std::atomic<std::uint32_t>> target_jobs_;  // not yet done, by entry of the target
 };
 
-std::vector<GoldenUnit> Measurer::units() const {
+std::vector<GoldenUnit> Measurer::units() {
   std::unordered_map<std::string, std::size_t> places;
   std::vector<GoldenUnit> units;
   for (std::size_t i = 0; i < plan_.jobs.size(); ++i) {
@@ -92,8 +100,12 @@ std::vector<GoldenUnit> Measurer::units() const {
       units.emplace_back();
     }
     units[place->second].jobs.push_back(i);
+    ++target_jobs_[job.target_entry];
     const tensor::Shape& shape = plan_.rows[job.row].target.desc.shape;
-    units[place->second].elements += tensor::element_count(shape).value_or(std::uint64_t{0});
+    const std::uint64_t elements = tensor::element_count(shape).value_or(std::uint64_t{0});
+    GoldenUnit& unit = units[place->second];
+    unit.elements += elements;
+    unit.largest = std::max(unit.largest, elements);
   }
   return units;
 }
@@ -101,7 +113,11 @@ std::vector<GoldenUnit> Measurer::units() const {
 void Measurer::run() {
   std::vector<GoldenUnit> all = units();
   const auto large = std::stable_partition(all.begin(), all.end(), [](const GoldenUnit& unit) {
-    return unit.elements < kSpreadFromElements;
+    return unit.largest < kSpreadFromElements;
+  });
+  // Large ones first, so that no thread begins one when the others are done.
+  std::stable_sort(all.begin(), large, [](const GoldenUnit& one, const GoldenUnit& other) {
+    return one.elements > other.elements;
   });
   const std::size_t small = static_cast<std::size_t>(large - all.begin());
   parallel_for(
@@ -114,8 +130,14 @@ void Measurer::run() {
   }
 }
 
-void Measurer::count_done(std::size_t jobs) {
-  const std::uint64_t done = done_.fetch_add(jobs) + jobs;
+void Measurer::count_done(const std::vector<std::size_t>& jobs) {
+  for (const std::size_t job : jobs) {
+    const std::size_t entry = plan_.jobs[job].target_entry;
+    if (--target_jobs_[entry] == 0) {
+      inputs_.target->forget(entry);
+    }
+  }
+  const std::uint64_t done = done_.fetch_add(jobs.size()) + jobs.size();
   if (options_.progress) {
     options_.progress(done, plan_.jobs.size());
   }
@@ -135,7 +157,7 @@ void Measurer::run_unit(const GoldenUnit& unit, std::size_t threads) {
   const auto opened = inputs_.golden->open(first.golden_entry);
   if (!opened.has_value()) {
     fail(unit.jobs, in_side("golden cannot be read", opened.error()), RowState::unreadable);
-    count_done(unit.jobs.size());
+    count_done(unit.jobs);
     return;
   }
   const FileTensor* golden_tensor = find_tensor(
@@ -146,13 +168,13 @@ void Measurer::run_unit(const GoldenUnit& unit, std::size_t threads) {
                "the golden dump has no output " + std::to_string(first.golden_tensor),
                (*opened)->dump.path},
          RowState::unmatched);
-    count_done(unit.jobs.size());
+    count_done(unit.jobs);
     return;
   }
   const auto golden = load_tensor(**opened, *golden_tensor);
   if (!golden.has_value()) {
     fail(unit.jobs, in_side("golden cannot be read", golden.error()), RowState::unreadable);
-    count_done(unit.jobs.size());
+    count_done(unit.jobs);
     return;
   }
   std::vector<Ready> ready;
@@ -165,7 +187,7 @@ void Measurer::run_unit(const GoldenUnit& unit, std::size_t threads) {
     }
   }
   measure_group(ready, threads);
-  count_done(unit.jobs.size());
+  count_done(unit.jobs);
 }
 
 std::optional<Ready> Measurer::prepare(std::size_t job_index, const tensor::Tensor& golden) {

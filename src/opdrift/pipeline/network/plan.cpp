@@ -80,6 +80,7 @@ NetworkPlan GraphPlanner::run() {
   plan.reserve(rows);
   for (Part& part : parts) {
     plan.append(std::move(part.plan));
+    part.plan = NetworkPlan();
   }
   plan.interrupted = options_.cancel != nullptr && options_.cancel->cancelled();
   link_slices(parts, plan);

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,6 +38,27 @@ struct AlgorithmValue {
   std::string message;
 };
 
+/// A measurement on the heap with the manners of an optional one: most rows are moved about before
+/// they are measured, and a measurement is larger than all the rest of a row.
+class KeptMeasurement {
+ public:
+  KeptMeasurement& operator=(const metrics::Measurement& measurement) {
+    kept_ = std::make_shared<const metrics::Measurement>(measurement);
+    return *this;
+  }
+  bool has_value() const { return kept_ != nullptr; }
+  explicit operator bool() const { return has_value(); }
+  const metrics::Measurement& operator*() const { return *kept_; }
+  const metrics::Measurement* operator->() const { return kept_.get(); }
+  /// For those that keep it in place.
+  operator std::optional<metrics::Measurement>() const {  // NOLINT(google-explicit-constructor)
+    return kept_ ? std::optional<metrics::Measurement>(*kept_) : std::nullopt;
+  }
+
+ private:
+  std::shared_ptr<const metrics::Measurement> kept_;
+};
+
 /// One tensor of the target and its golden; or a whole operator without tensors to compare.
 struct NetworkRow {
   std::uint64_t index = 0;               ///< of the operator's group
@@ -58,7 +80,7 @@ struct NetworkRow {
   bool halves_failed = false;  ///< without a graph: neither inputs nor outputs could be paired
 
   tensor::Shape compared_shape;  ///< of the target as it was compared; device shape when it was not
-  std::optional<metrics::Measurement> measurement;
+  KeptMeasurement measurement;
   std::vector<AlgorithmValue> values;  ///< in the order of the algorithms asked for
   std::optional<bool> overflow;        ///< float16 targets: a value at or beyond 65504
 

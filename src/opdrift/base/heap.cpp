@@ -1,0 +1,40 @@
+#include "opdrift/base/heap.hpp"
+
+#include <cstdint>
+#include <cstdlib>
+
+#if defined(__GLIBC__)
+#include <malloc.h>
+#include <sys/mman.h>
+#endif
+
+namespace opdrift {
+
+void expect_allocations(std::size_t bytes) {
+#if defined(__GLIBC__)
+  constexpr std::size_t kHugePage = std::size_t{2} << 20;
+  constexpr int kMappingsAllowed = 65536;  // glibc's own choice
+  constexpr int kNeverTrim = 0x7fffffff;
+  if (bytes < 2 * kHugePage) {
+    return;
+  }
+  ::mallopt(M_MMAP_MAX, 0);  // so that the block extends the heap
+  void* const block = std::malloc(bytes);
+  ::mallopt(M_MMAP_MAX, kMappingsAllowed);
+  if (block == nullptr) {
+    return;
+  }
+  const auto begin = reinterpret_cast<std::uintptr_t>(block);
+  const std::uintptr_t first = (begin + kHugePage - 1) / kHugePage * kHugePage;
+  const std::uintptr_t end = (begin + bytes) / kHugePage * kHugePage;
+  if (first < end) {
+    ::madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE);
+  }
+  ::mallopt(M_TRIM_THRESHOLD, kNeverTrim);  // the freed block stays at the top of the heap
+  std::free(block);
+#else
+  (void)bytes;
+#endif
+}
+
+}  // namespace opdrift
