@@ -1,114 +1,213 @@
 #!/bin/sh
 # Measures the main jobs, each beside a plain read of the same files in the same run, and writes
 # bench/results.md. Needs about 9 GB of disk below build/bench-data the first time.
+#
+#   bench/run.sh             everything
+#   bench/run.sh SECTION...  only these, of: kernels kernels_kl layouts large jobs half device native
+#                            tiny tiny2 tiny4 convert torchair statistics real start; `report`
+#                            joins what was measured last into bench/results.md
+#
+# OPDRIFT and BENCH_BIN name other builds than build/bin/opdrift and build/bench/bin.
 set -eu
 cd "$(dirname "$0")/.."
-tools/build.sh release >/dev/null
-bin=build/bench/bin
-opdrift=build/bin/opdrift
+bin=${BENCH_BIN:-build/bench/bin}
+opdrift=${OPDRIFT:-build/bin/opdrift}
 data=build/bench-data
 out=build/bench-out
 threads=$(nproc)
-mkdir -p "$data" "$out"
+mkdir -p "$data" "$out/compared"
+if [ -z "${OPDRIFT:-}" ]; then
+  tools/build.sh release >/dev/null
+fi
 
-make_data() { # FOLDER OPERATORS KIND
+network() { # FOLDER OPERATORS KIND
   if [ ! -f "$data/$1/graph.json" ]; then
     echo "bench: making $1" >&2
     "$bin/make_network" "$data/$1" "$2" "$3"
   fi
 }
-make_data large 200 large
-make_data large100 100 large
-make_data tiny2000 2000 tiny
-make_data tiny20000 20000 tiny
-make_data tiny40000 40000 tiny
-if [ ! -d "$data/nz" ]; then
-  "$bin/make_nz" "$data/nz"
-fi
+msprobe_data() { # KIND
+  if [ ! -d "$data/msprobe_$1" ]; then
+    echo "bench: making msprobe $1" >&2
+    "$bin/make_msprobe" "$1" "$data/msprobe_$1.part"
+    mv "$data/msprobe_$1.part" "$data/msprobe_$1"
+  fi
+}
 
-report=bench/results.md
 ratio() { awk "BEGIN { printf \"%.2f\", $1 / $2 }"; }
-row() { # NAME PATHS... -- COMMAND...
-  name=$1
-  shift
+
+# Keeps one line of the table, and the wall time for the ratios, in $out.
+row() { # KEY NAME REFERENCE PATHS... -- COMMAND...
+  key=$1 name=$2 reference=$3
+  shift 3
   paths=
   while [ "$1" != -- ]; do
     paths="$paths $1"
     shift
   done
   shift
-  # shellcheck disable=SC2086
-  set -- "$("$bin/timed" read "$threads" $paths)" "$@"
-  read_s=${1% *}
-  bytes=${1#* }
-  shift
+  read_s=- bytes=0
+  if [ -n "$paths" ]; then
+    # shellcheck disable=SC2086
+    set -- "$("$bin/timed" read "$threads" $paths)" "$@"
+    read_s=${1% *} bytes=${1#* }
+    shift
+  fi
   cost=$("$bin/timed" run -n 3 -- "$@")
   wall=$(echo "$cost" | cut -d' ' -f1)
   cpu=$(echo "$cost" | cut -d' ' -f2)
   memory=$(echo "$cost" | cut -d' ' -f3)
   gb=$(awk "BEGIN { printf \"%.2f\", $bytes / 1e9 }")
-  line="| $name | $gb | $read_s | $wall | $(ratio "$wall" "$read_s") | $cpu | $memory |"
+  share=-
+  [ "$read_s" = - ] || share=$(ratio "$wall" "$read_s")
+  line="| $name | $gb | $read_s | $wall | $share | $cpu | $memory | $reference |"
   echo "$line" >&2
-  echo "$line" >>"$report"
-  last_wall=$wall
+  echo "$line" >"$out/row_$key"
+  echo "$wall" >"$out/wall_$key"
 }
 
-{
-  echo "# Benchmark results"
-  echo
-  echo "Machine: $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1), $threads processors," \
-    "$(awk '/MemTotal/ { printf "%.0f GB", $2 / 1e6 }' /proc/meminfo)."
-  echo "Version $(cat VERSION), $(date +%Y-%m-%d). Files in the page cache. Medians of three runs after a"
-  echo "warm-up. \`read\` maps the same files and sums their words with as many threads; ratio is"
-  echo "wall / read. Memory is the peak of own pages (RssAnon), not of mapped files."
-  echo
-  echo "| work | GB | read, s | wall, s | ratio | CPU, s | own memory, MB |"
-  echo "|---|---|---|---|---|---|---|"
-} >"$report"
-
-compare() { # DATA JOBS
-  row "msaccucmp compare, $1, all ten algorithms, $2 threads" "$data/$1/npu" "$data/$1/golden" -- \
-    env OPDRIFT_JOBS="$2" "$opdrift" msaccucmp compare -m "$data/$1/npu" -g "$data/$1/golden" \
-    -f "$data/$1/graph.json" -out "$out"
+compare() { # KEY DATA JOBS REFERENCE
+  row "$1" "msaccucmp compare, $2, ten algorithms, $3 threads" "$4" \
+    "$data/$2/npu" "$data/$2/golden" -- \
+    env OPDRIFT_JOBS="$3" "$opdrift" msaccucmp compare -m "$data/$2/npu" -g "$data/$2/golden" \
+    -f "$data/$2/graph.json" -out "$out/compared"
 }
-compare large "$threads"
-large=$last_wall
-compare large 1
-large_one=$last_wall
-compare large100 "$threads"
-half=$last_wall
-row "device against device, large, no graph" "$data/large/npu" "$data/large/npu" -- \
-  "$opdrift" msaccucmp compare -m "$data/large/npu" -g "$data/large/npu" -out "$out"
-row "native compare, large" "$data/large/npu" "$data/large/golden" -- \
-  "$opdrift" compare "$data/large/npu" "$data/large/golden" --graph "$data/large/graph.json" \
-  -q --fail-on none
-compare tiny2000 "$threads"
-compare tiny20000 "$threads"
-tiny=$last_wall
-compare tiny40000 "$threads"
-double_tiny=$last_wall
-row "convert 200 MB fp16 FRACTAL_NZ to ND npy" "$data/nz" -- \
-  "$opdrift" msaccucmp convert -d "$data/nz/MatMul.mm.1.1.1700000000000000" -f ND -out "$out"
-convert=$last_wall
-row "cp of the same file" "$data/nz" -- \
-  cp "$data/nz/MatMul.mm.1.1.1700000000000000" "$out/copied"
-copy=$last_wall
 
-{
-  echo
-  echo "| growth | ratio |"
-  echo "|---|---|"
-  echo "| 200 against 100 large operators | $(ratio "$large" "$half") |"
-  echo "| 40,000 against 20,000 tiny operators | $(ratio "$double_tiny" "$tiny") |"
-  echo "| one thread against $threads threads, large | $(ratio "$large_one" "$large") |"
-  echo "| convert against cp | $(ratio "$convert" "$copy") |"
-  echo
-  echo "## Kernels"
-  echo
-  "$bin/kernels_bench"
-  echo
-  echo "## Layouts"
-  echo
-  "$bin/bench_layout"
-} >>"$report"
-cat "$report"
+msprobe() { # KEY NAME REFERENCE KIND TARGET GOLDEN OPTIONS...
+  key=$1 name=$2 reference=$3 folder="$data/msprobe_$4" target=$5 golden=$6
+  shift 6
+  row "$key" "msprobe compare, $name" "$reference" "$folder/target" "$folder/golden" -- \
+    "$opdrift" msprobe compare -tp "$folder/$target" -gp "$folder/$golden" -o "$out/compared" "$@"
+}
+
+section() {
+  case $1 in
+    kernels) "$bin/kernels_bench" 64 5 plain >"$out/kernels" ;;
+    kernels_kl) "$bin/kernels_bench" 64 3 kl >"$out/kernels_kl" ;;
+    layouts) "$bin/bench_layout" >"$out/layouts" ;;
+    large)
+      network large 200 large
+      compare large large "$threads" "194 s, 304 MB; numpy script 42 s"
+      ;;
+    jobs)
+      network large 200 large
+      compare jobs large 1 ""
+      ;;
+    half)
+      network large100 100 large
+      compare half large100 "$threads" ""
+      ;;
+    device)
+      network large 200 large
+      row device "msaccucmp compare, device against device, large, no graph" "56-63 s CPU" \
+        "$data/large/npu" "$data/large/npu" -- \
+        "$opdrift" msaccucmp compare -m "$data/large/npu" -g "$data/large/npu" -out "$out/compared"
+      ;;
+    native)
+      network large 200 large
+      row native "opdrift compare, large" "" "$data/large/npu" "$data/large/golden" -- \
+        "$opdrift" compare "$data/large/npu" "$data/large/golden" \
+        --graph "$data/large/graph.json" -q --fail-on none
+      ;;
+    tiny)
+      network tiny20000 20000 tiny
+      compare tiny tiny20000 "$threads" "1,246 s, 507 MB"
+      ;;
+    tiny2)
+      network tiny2000 2000 tiny
+      compare tiny2 tiny2000 "$threads" "16-20 s CPU"
+      ;;
+    tiny4)
+      network tiny40000 40000 tiny
+      compare tiny4 tiny40000 "$threads" ""
+      ;;
+    convert)
+      [ -d "$data/nz" ] || "$bin/make_nz" "$data/nz"
+      dump="$data/nz/MatMul.mm.1.1.1700000000000000"
+      row convert "msaccucmp convert, 200 MB fp16 FRACTAL_NZ to ND npy" "3.5 s, 442 MB" \
+        "$data/nz" -- "$opdrift" msaccucmp convert -d "$dump" -f ND -out "$out/compared"
+      row cp "cp of the same file" "" "$data/nz" -- cp "$dump" "$out/copied"
+      ;;
+    torchair)
+      msprobe_data torchair
+      msprobe torchair "torchair, 128 operators" "10-14 s, 320 MB" torchair target golden \
+        --mode torchair
+      ;;
+    statistics)
+      msprobe_data statistics
+      msprobe statistics "statistics of 50,000 calls, csv" "90-102 s, 1.6 GB" statistics \
+        target/dump.json golden/dump.json
+      msprobe xlsx "the same, xlsx" "253 s, 1.6 GB" statistics target/dump.json golden/dump.json --xlsx
+      ;;
+    real)
+      msprobe_data tensors
+      msprobe real "128 calls with .pt files" "10-12 s, 0.6 GB" tensors target/dump.json \
+        golden/dump.json
+      ;;
+    start) row start "msprobe compare --help (start-up)" "3.2 s, 265 MB" -- \
+      "$opdrift" msprobe compare --help ;;
+    report) report >bench/results.md ;;
+    *)
+      echo "bench: there is no section '$1'" >&2
+      exit 2
+      ;;
+  esac
+}
+
+rows() { # KEY...
+  for key in "$@"; do
+    [ ! -f "$out/row_$key" ] || cat "$out/row_$key"
+  done
+}
+growth() { # TEXT LIMIT KEY KEY
+  if [ -f "$out/wall_$3" ] && [ -f "$out/wall_$4" ]; then
+    echo "| $1 | $(ratio "$(cat "$out/wall_$3")" "$(cat "$out/wall_$4")") | $2 |"
+  fi
+}
+
+report() {
+  cat <<END
+# Benchmark results
+
+Machine: $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1), $threads processors of a virtual machine, \
+$(awk '/MemTotal/ { printf "%.0f GB", $2 / 1e6 }' /proc/meminfo), Linux $(uname -r | cut -d- -f1).
+Version $(cat VERSION), $(date +%Y-%m-%d). Files in the page cache. Medians of three runs after a
+warm-up. \`read\` maps the same files and sums their words with as many threads (files below 64 KB
+are read); ratio is wall / read. Memory is the peak of own pages (RssAnon), not of mapped files.
+\`reference\` is the tool that opdrift stands in for, on a machine of two cores, measured once.
+
+| work | GB | read, s | wall, s | ratio | CPU, s | own memory, MB | reference |
+|---|---|---|---|---|---|---|---|
+$(rows large jobs half device native tiny2 tiny tiny4 convert cp torchair statistics xlsx real start)
+
+| growth | ratio | wanted |
+|---|---|---|
+$(growth "200 against 100 large operators" "at most 2.1" large half)
+$(growth "40,000 against 20,000 tiny operators" "at most 2.1" tiny4 tiny)
+$(growth "one thread against $threads, large" "at least 1.8" jobs large)
+$(growth "convert against cp" "at most 3" convert cp)
+
+## Kernels
+
+\`measure()\` over tensors in memory against a fp32 golden, all metrics in one pass; \`kl\` adds the
+second pass. \`read\` sums the bytes of both tensors with as many threads. \`rounded\`: the target is
+the golden rounded; \`drifting\`: with noise of 2 % of the unit besides. Wanted: 70 % of read on two
+threads, 45 % on one; with the divergence half of that.
+
+$(cat "$out/kernels" 2>/dev/null)
+
+$(cat "$out/kernels_kl" 2>/dev/null)
+
+## Layouts
+
+$(cat "$out/layouts" 2>/dev/null)
+END
+}
+
+if [ $# -eq 0 ]; then
+  set -- kernels kernels_kl layouts large jobs half device native tiny2 tiny tiny4 convert \
+    torchair statistics real start report
+fi
+for name in "$@"; do
+  section "$name"
+done

@@ -1,6 +1,7 @@
 // Runs commands and prints what they cost, each beside a plain read of the same bytes.
 //
-//   timed read THREADS PATH...      maps every file below the paths, sums it; seconds and bytes
+//   timed read THREADS PATH...      maps every file below the paths, sums it (small ones are read);
+//                                   seconds and bytes
 //   timed run [-n RUNS] -- COMMAND  wall, user+system seconds and peak own memory; medians
 //
 // Own memory is RssAnon: pages of mapped dumps belong to the page cache and can be dropped.
@@ -53,6 +54,18 @@ std::vector<std::string> files_below(int count, char** paths) {
   return files;
 }
 
+constexpr std::size_t kReadBelow = std::size_t{64} << 10;  // a mapping would cost more
+
+std::uint64_t sum_small(int fd, std::size_t size) {
+  static thread_local std::vector<std::uint64_t> words(kReadBelow / sizeof(std::uint64_t));
+  const ssize_t got = ::read(fd, words.data(), size);
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; got > 0 && i < static_cast<std::size_t>(got) / sizeof(words[0]); ++i) {
+    sum += words[i];
+  }
+  return sum;
+}
+
 /// Sum of the file's 64-bit words: as much work per byte as can still be called reading.
 std::uint64_t sum_file(const std::string& path, std::uint64_t& bytes) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -61,6 +74,12 @@ std::uint64_t sum_file(const std::string& path, std::uint64_t& bytes) {
     return 0;
   }
   const auto size = static_cast<std::size_t>(info.st_size);
+  bytes += size;
+  if (size < kReadBelow) {
+    const std::uint64_t sum = sum_small(fd, size);
+    ::close(fd);
+    return sum;
+  }
   void* data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
   ::close(fd);
   const auto* words = static_cast<const std::uint64_t*>(data);
@@ -69,7 +88,6 @@ std::uint64_t sum_file(const std::string& path, std::uint64_t& bytes) {
     sum += words[i];
   }
   ::munmap(data, size);
-  bytes += size;
   return sum;
 }
 
