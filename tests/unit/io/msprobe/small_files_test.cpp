@@ -53,10 +53,10 @@ TEST(YamlTree, KeepsOrderAndText) {
   const auto root = read_yaml(folder.file("m.yaml", "b: 1\na: [x, 'null', null]\nb: 2\n# end\n"));
   ASSERT_TRUE(root);
   ASSERT_EQ(root->members.size(), 2U);
-  EXPECT_EQ(root->members[0].first, "b");
-  EXPECT_EQ(root->members[0].second.text, "2");
-  EXPECT_FALSE(root->members[1].second.items[1].is_null());
-  EXPECT_TRUE(root->members[1].second.items[2].is_null());
+  EXPECT_EQ(root->members[0].name, "b");
+  EXPECT_EQ(root->members[0].value.text, "2");
+  EXPECT_FALSE(root->members[1].value.items[1].is_null());
+  EXPECT_TRUE(root->members[1].value.items[2].is_null());
 }
 
 TEST(YamlTree, RefusesWhatItCannotMean) {
