@@ -26,6 +26,9 @@ struct Call {
   /// input is not narrowed, shorter or empty when none is.
   std::span<const Array* const> deltas = {};
   Limits limits = {};
+  /// Quantised kinds give out codes before they are rounded (and after they are cut off), so that
+  /// the distance to a rounding border shows.
+  bool exact_codes = false;
 
   /// The opset of the operator, or the newest known when the source does not say.
   int opset() const;

@@ -172,7 +172,7 @@ void transposed_group(const Convolution& conv, const double* x, const double* w,
 
 Result<Convolution> plan_convolution(const Call& call, const Array& x, const Array& w,
                                      bool transposed) {
-  if (w.rank() < 3 || w.size() == 0 || x.rank() != w.rank()) {
+  if (w.rank() < 3 || count_of(w.shape) == 0 || x.rank() != w.rank()) {
     return call.not_modelled("expected an input and a kernel of one rank, found " +
                              tensor::to_string(x.shape) + " and " + tensor::to_string(w.shape));
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -46,6 +47,30 @@ bool has_infinity(DType dtype) {
   }
 }
 
+/// What ulp() needs of a format, worked out once.
+struct Spacing {
+  bool floating = false;
+  bool even = true;  ///< the same number of mantissa bits in every binade
+  int least = 0;     ///< exponent of the smallest normal number
+  int mantissa = 0;
+};
+
+constexpr std::size_t kDTypes = static_cast<std::size_t>(DType::raw) + 1;
+
+const Spacing& spacing_of(DType dtype) {
+  static const std::array<Spacing, kDTypes> kTable = [] {
+    std::array<Spacing, kDTypes> table{};
+    for (const tensor::DTypeInfo& info : tensor::all_dtypes()) {
+      const int least = smallest_exponent(info.dtype);
+      table[static_cast<std::size_t>(info.dtype)] = {tensor::is_floating(info.dtype),
+                                                     info.dtype != DType::hif8, least,
+                                                     static_cast<int>(info.mantissa_bits)};
+    }
+    return table;
+  }();
+  return kTable[static_cast<std::size_t>(dtype)];
+}
+
 double round_integer(double x, DType dtype) {
   const tensor::DTypeInfo& info = tensor::info(dtype);
   if (info.kind == tensor::DTypeKind::boolean) {
@@ -60,15 +85,22 @@ double round_integer(double x, DType dtype) {
 }  // namespace
 
 double ulp(double x, DType dtype) {
-  if (!tensor::is_floating(dtype)) {
+  const Spacing& spacing = spacing_of(dtype);
+  if (!spacing.floating) {
     return 1.0;
   }
-  if (std::isnan(x) || std::isinf(x)) {
+  // Exponent bits of the double; all ones for NaN and infinities, 0 for 0 and subnormals.
+  const auto bits = static_cast<int>(std::bit_cast<std::uint64_t>(x) >> 52U & 0x7FFU);
+  if (bits == 0x7FF) {
     return std::abs(x);
   }
-  const int least = smallest_exponent(dtype);
-  const int exponent = x == 0.0 ? least : std::max(std::ilogb(x), least);
-  return std::ldexp(1.0, exponent - mantissa_bits(dtype, exponent));
+  if (!spacing.even) {
+    const int exponent = std::max(bits - 1023, spacing.least);
+    return std::ldexp(1.0, exponent - mantissa_bits(dtype, exponent));
+  }
+  const int biased = std::max(bits - 1023, spacing.least) - spacing.mantissa + 1023;
+  return biased > 0 ? std::bit_cast<double>(static_cast<std::uint64_t>(biased) << 52U)
+                    : std::ldexp(1.0, biased - 1023);
 }
 
 double round_to(double x, DType dtype, Overflow overflow) {

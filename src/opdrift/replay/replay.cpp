@@ -191,6 +191,19 @@ Result<std::vector<double>> replayed_weight_variance(const OperatorKind& kind, c
   return variance;
 }
 
+Result<std::vector<double>> selected_values(const OperatorKind& kind, const Call& call,
+                                            const Array& positions) {
+  OPDRIFT_CHECK_OK(check_call(kind, call));
+  OPDRIFT_CHECK_OK(check_array(call, &positions, "positions", 0));
+  const bool best = kind.evaluate == arg_max || kind.evaluate == arg_min;
+  if (!best && kind.evaluate != top_k && kind.evaluate != sort) {
+    return call.not_modelled("its result is no list of positions along an axis");
+  }
+  return guarded(call, [&]() -> Result<std::vector<double>> {
+    return selected_values(call, best, positions);
+  });
+}
+
 Cost estimate(const OperatorKind& kind, std::span<const tensor::Shape* const> inputs,
               std::span<const tensor::Shape> outputs) {
   Cost cost;

@@ -38,6 +38,11 @@ Result<Terms> terms(const OperatorKind& kind, const Call& call, std::size_t inde
 Result<std::vector<double>> replayed_weight_variance(const OperatorKind& kind, const Call& call,
                                                      std::size_t index, const Array& y);
 
+/// The values that an output of positions (ArgMax, ArgMin, TopK, Sort) selects from input 0, one
+/// per position; NaN for a position beyond the axis. Fails with `unsupported` for other kinds.
+Result<std::vector<double>> selected_values(const OperatorKind& kind, const Call& call,
+                                            const Array& positions);
+
 /// What a full replay with its terms would cost, from shapes alone.
 struct Cost {
   std::uint64_t bytes = 0;          ///< of double: inputs, outputs, squares and terms

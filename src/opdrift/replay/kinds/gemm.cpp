@@ -1,8 +1,7 @@
 #include <algorithm>
 
-#include "opdrift/replay/activation.hpp"
+#include "opdrift/replay/kinds/affine.hpp"
 #include "opdrift/replay/kinds/kinds.hpp"
-#include "opdrift/replay/matmul.hpp"
 #include "opdrift/replay/walk.hpp"
 
 // MatMul, Gemm and Linear: y = activation(alpha * A B + beta * C), C broadcast to y.
@@ -10,16 +9,6 @@
 namespace opdrift::replay {
 
 namespace {
-
-/// An affine product, planned.
-struct Affine {
-  Product product;
-  const Array* addend = nullptr;
-  double beta = 1.0;
-  Activation activation;
-  std::size_t left_index = 0;  ///< which inputs the operands are, for their deltas
-  std::size_t right_index = 1;
-};
 
 Status check_addend(const Call& call, const Affine& affine) {
   if (affine.addend == nullptr) {
@@ -32,6 +21,8 @@ Status check_addend(const Call& call, const Affine& affine) {
   }
   return Unit{};
 }
+
+}  // namespace
 
 Result<Affine> plan_matmul_kind(const Call& call) {
   OPDRIFT_TRY(const Array* left, call.need(0, "A"));
@@ -88,6 +79,8 @@ Result<Affine> plan_added_kind(const Call& call) {
   OPDRIFT_CHECK_OK(check_addend(call, affine));
   return affine;
 }
+
+namespace {
 
 // beta * C stretched over the whole result.
 std::vector<double> stretched_addend(const Affine& affine) {

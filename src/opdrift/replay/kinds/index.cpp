@@ -92,6 +92,31 @@ Result<Outputs> best_of_lines(const Call& call, const Array& x, std::size_t axis
 
 }  // namespace
 
+Result<std::vector<double>> selected_values(const Call& call, bool best, const Array& positions) {
+  OPDRIFT_TRY(const Array* x, call.need(0, "data"));
+  OPDRIFT_TRY(const auto given, best ? call.integers_or_input({"axis", "dimension", "dim"}, 1)
+                                     : call.integers_or_input({"axis", "dim"}, ~std::size_t{0}));
+  const std::int64_t fallback = best ? 0 : -1;
+  OPDRIFT_TRY(const std::size_t axis,
+              normal_axis(given && !given->empty() ? given->front() : fallback, x->rank()));
+  const AxisSplit split = split_at(x->shape, axis);
+  const std::size_t lines = split.outer * split.inner;
+  if (lines == 0 || positions.size() % lines != 0) {
+    return call.not_modelled("the positions do not fit the axis");
+  }
+  const std::size_t wanted = positions.size() / lines;
+  std::vector<double> values(positions.size(), std::nan(""));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double along = positions.values[i];
+    if (along >= 0.0 && along < static_cast<double>(split.extent)) {
+      const std::size_t outer = i / split.inner / wanted;
+      values[i] = x->values[(outer * split.extent + static_cast<std::size_t>(along)) * split.inner +
+                            i % split.inner];
+    }
+  }
+  return values;
+}
+
 Result<Outputs> arg_max(const Call& call) {
   return best_index(call, true);
 }

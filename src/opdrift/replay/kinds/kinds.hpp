@@ -78,6 +78,7 @@ EvaluateFunction quantise_linear, dequantise_linear, ascend_quantise, dynamic_qu
     qlinear_sigmoid, qlinear_leaky_relu, qlinear_global_average_pool;
 
 // index.cpp
+Result<std::vector<double>> selected_values(const Call& call, bool best, const Array& positions);
 EvaluateFunction arg_max, arg_min, top_k, sort, non_zero, non_max_suppression;
 
 // make.cpp

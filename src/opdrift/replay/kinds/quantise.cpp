@@ -37,8 +37,9 @@ Result<CodeRange> range_of(const Call& call, tensor::DType dtype) {
   return call.not_modelled("codes of type " + std::string(info.name));
 }
 
-double to_code(double value, const CodeRange& range, double zero) {
-  return std::clamp(std::nearbyint(value) + zero, range.low, range.high);
+double to_code(const Call& call, double value, const CodeRange& range, double zero) {
+  const double code = call.exact_codes ? value : std::nearbyint(value);
+  return std::clamp(code + zero, range.low, range.high);
 }
 
 // Engines divide in single precision, and what is a tie there must be one here.
@@ -142,7 +143,7 @@ Result<Array> encoded(const Call& call, const Array& x, const Coding& coding, te
   for (std::size_t at = 0; at < y.size(); ++at) {
     const double value = quotient(x.values[at], coding.scale.at(at));
     y.values[at] = floating ? round_to(value, dtype, Overflow::saturate)
-                            : to_code(value, range, coding.zero.at(at));
+                            : to_code(call, value, range, coding.zero.at(at));
   }
   return y;
 }
@@ -188,7 +189,7 @@ Result<Outputs> ascend_quantise(const Call& call) {
   Array y = *x;
   y.dtype = tensor::DType::i8;
   for (double& value : y.values) {
-    value = std::clamp(std::nearbyint(value * scale + offset), -128.0, 127.0);
+    value = to_code(call, value * scale + offset, {-128.0, 127.0}, 0.0);
   }
   return single(std::move(y));
 }
@@ -207,7 +208,7 @@ Result<Outputs> dynamic_quantise(const Call& call) {
   Array y = *x;
   y.dtype = tensor::DType::u8;
   for (double& value : y.values) {
-    value = to_code(quotient(value, scale), CodeRange{}, zero);
+    value = to_code(call, quotient(value, scale), CodeRange{}, zero);
   }
   Outputs outputs = single(std::move(y));
   outputs.push_back(scalar_array(scale));

@@ -23,12 +23,6 @@ std::string name_of(const Context& context, ValueId value) {
   return "\"" + context.problem.values[value].name + "\"";
 }
 
-Error lacking(const Context& context, ValueId value, const std::string& why) {
-  return Error{ErrorCode::not_found,
-               "its input " + name_of(context, value) + " was not dumped" +
-                   (why.empty() ? std::string() : " and cannot be replayed: " + why)};
-}
-
 // One input as both sides have it.
 struct Side {
   ArrayPtr golden;
@@ -97,6 +91,12 @@ void merge_group(std::vector<std::uint32_t>& group, const std::vector<std::uint3
 }
 
 }  // namespace
+
+Error lacking(const Context& context, ValueId value, const std::string& why) {
+  return Error{ErrorCode::not_found,
+               "its input " + name_of(context, value) + " was not dumped" +
+                   (why.empty() ? std::string() : " and cannot be replayed: " + why)};
+}
 
 StandIns::StandIns(const Context& context, std::span<const std::uint32_t> operators) {
   for (const std::uint32_t op : operators) {
@@ -207,24 +207,23 @@ Result<Inputs> load_inputs(const Context& context, const ProblemOperator& op, St
   return inputs;
 }
 
-ArrayList narrowed(const Context& context, const ProblemOperator& op, const Inputs& inputs,
-                   tensor::DType target, std::size_t only_from) {
-  ArrayList deltas(op.inputs.size());
-  if (!tensor::is_floating(target)) {
-    return deltas;
-  }
-  for (std::size_t i = only_from; i < op.inputs.size(); ++i) {
-    const ValueId value = op.inputs[i];
-    if (value >= context.problem.values.size() || inputs.golden[i] == nullptr ||
-        context.problem.values[value].role != Role::parameter ||
-        context.facts.values[value].target) {
-      continue;
-    }
-    const replay::Array& weights = *inputs.golden[i];
-    if (tensor::is_floating(weights.dtype) &&
-        replay::unit_roundoff(target) > replay::unit_roundoff(weights.dtype)) {
+bool is_narrowed(const Context& context, ValueId value, tensor::DType golden,
+                 tensor::DType target) {
+  return value < context.problem.values.size() &&
+         context.problem.values[value].role == Role::parameter &&
+         !context.facts.values[value].target && tensor::is_floating(golden) &&
+         tensor::is_floating(target) &&
+         replay::unit_roundoff(target) > replay::unit_roundoff(golden);
+}
+
+ArrayList narrowed(const Context& context, std::span<const ValueId> values, const Inputs& inputs,
+                   tensor::DType target, std::size_t first) {
+  ArrayList deltas(values.size());
+  for (std::size_t i = first; i < values.size(); ++i) {
+    const ArrayPtr& weights = inputs.golden[i];
+    if (weights != nullptr && is_narrowed(context, values[i], weights->dtype, target)) {
       deltas[i] = std::make_shared<const replay::Array>(replay::Array{
-          weights.shape, replay::rounding_errors(weights.values, target), weights.dtype});
+          weights->shape, replay::rounding_errors(weights->values, target), weights->dtype});
     }
   }
   return deltas;

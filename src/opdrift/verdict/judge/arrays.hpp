@@ -67,6 +67,9 @@ bool same_bytes(const tensor::View& one, const tensor::View& other);
 /// Loads one side of a value.
 Result<ArrayPtr> load_value(const Context& context, RunSide side, ValueId value);
 
+/// Why an input cannot be had.
+Error lacking(const Context& context, ValueId value, const std::string& why);
+
 /// Loads golden and target; one array serves both when all bytes agree.
 struct Pair {
   ArrayPtr golden;
@@ -78,10 +81,13 @@ Result<Pair> load_pair(const Context& context, ValueId value);
 /// dumped nor replayed.
 Result<Inputs> load_inputs(const Context& context, const ProblemOperator& op, StandIns& stand_ins);
 
-/// round_T(w) - w for parameters that the target stores narrower; nullptr elsewhere. `only_from`:
-/// inputs before this position are left out.
-ArrayList narrowed(const Context& context, const ProblemOperator& op, const Inputs& inputs,
-                   tensor::DType target, std::size_t only_from = 0);
+/// round_T(w) - w for parameters that the target stores narrower; nullptr elsewhere. `values` are
+/// the ids of the inputs. Inputs before `first` are left out.
+ArrayList narrowed(const Context& context, std::span<const ValueId> values, const Inputs& inputs,
+                   tensor::DType target, std::size_t first = 0);
+
+/// Whether a value is a parameter that the target stores in `target`, narrower than the golden.
+bool is_narrowed(const Context& context, ValueId value, tensor::DType golden, tensor::DType target);
 
 /// Plain pointers, as a replay::Call wants them.
 std::vector<const replay::Array*> pointers(const ArrayList& list);

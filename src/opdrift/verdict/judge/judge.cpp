@@ -18,14 +18,14 @@ using namespace judging;  // NOLINT(google-build-using-namespace): the workers o
 
 // Allocation failures end one component, not the run.
 void run_component(const Context& context, const std::vector<std::uint32_t>& operators,
-                   std::vector<Found>& found) {
+                   std::vector<Found>& found, bool full = false) {
   StandIns stand_ins(context, operators);
   for (const std::uint32_t op : operators) {
     if (context.options.cancel != nullptr && context.options.cancel->cancelled()) {
       return;
     }
     try {
-      OperatorJudge(context, op, stand_ins, found).run();
+      OperatorJudge(context, op, stand_ins, found, full).run();
     } catch (const std::bad_alloc&) {
       for (const ValueId value : context.problem.operators[op].outputs) {
         if (value < found.size()) {
@@ -121,6 +121,37 @@ std::vector<Finding> find_device(Context& context, std::vector<Found>& found) {
   return findings;
 }
 
+// Operators whose sample stands out are replayed whole, as long as all of it costs no more than one
+// forward pass. A replay with its terms and the wider inputs costs about eight evaluations.
+void confirm(const Context& context, std::vector<Found>& found) {
+  constexpr std::uint64_t kEvaluations = 8;
+  const auto count = static_cast<std::uint32_t>(context.problem.operators.size());
+  std::uint64_t left = 0;
+  for (std::uint32_t op = 0; op < count; ++op) {
+    left += std::min(work_of(context, op), std::uint64_t{1} << 40U);
+  }
+  std::vector<std::uint32_t> chosen;
+  for (std::uint32_t op = 0; op < count; ++op) {
+    const std::uint64_t work = work_of(context, op);
+    if (wants_confirmation(context, op, found) && work <= left / kEvaluations) {
+      left -= work * kEvaluations;
+      chosen.push_back(op);
+    }
+  }
+  parallel_for(
+      chosen.size(), context.options.jobs,
+      [&](std::size_t i) {
+        const ValueId value = context.problem.operators[chosen[i]].outputs.front();
+        const Found sampled = found[value];
+        found[value] = Found{};
+        run_component(context, {chosen[i]}, found, true);
+        if (found[value].state != Found::State::judged) {
+          found[value] = sampled;
+        }
+      },
+      context.options.cancel);
+}
+
 std::string run_sentence(const Context& context, const Labels& labels) {
   if (!labels.first.empty()) {
     const ValueId value = labels.first.front();
@@ -163,6 +194,9 @@ Result<JudgedRun> judge(const Problem& problem, const ValueSource& source,
   run_components(context, all_components(facts), found);
   std::vector<Finding> findings =
       options.assume ? declared(context.assume) : find_device(context, found);
+  if (options.strongest != Tier::replay) {
+    confirm(context, found);
+  }
   compare_leaves(context, found);
   if (options.cancel != nullptr && options.cancel->cancelled()) {
     return Error{ErrorCode::cancelled, "judging interrupted"};

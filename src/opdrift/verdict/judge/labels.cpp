@@ -23,6 +23,7 @@ struct Depth {
   double b = 0.0;
   bool culprit_upstream = false;  ///< or made here
   bool classes = false;           ///< elements of another class here or, unseen, upstream
+  bool known = false;             ///< both sides were seen, or stood in for
 };
 
 double ratio(double part, double whole) {
@@ -65,6 +66,8 @@ class Labeller {
     bool culprit = false;
     bool classes = false;
     double scale = 0.0;  ///< largest input norm per root of its elements
+    double largest_r = 0.0;
+    bool known = true;  ///< every input was looked at, or stood in for
   };
 
   Incoming incoming(const ProblemOperator& op) const {
@@ -80,6 +83,8 @@ class Labeller {
       in.r2 += depth.r * depth.r;
       in.b2 += depth.b * depth.b;
       in.b_sum += depth.b;
+      in.largest_r = std::max(in.largest_r, depth.r);
+      in.known = in.known && depth.known;
       const Found& found = found_[value];
       if (!found.exact && found.count > 0) {
         in.scale =
@@ -94,6 +99,7 @@ class Labeller {
     if (found.state == State::absent) {
       return;
     }
+    depth_[value].known = found.state == State::judged;
     const ValueFacts& facts = context_.facts.values[value];
     const bool coarser =
         replay::unit_roundoff(facts.target_dtype) > replay::unit_roundoff(facts.golden_dtype);
@@ -190,10 +196,10 @@ class Labeller {
     }
   }
 
-  // The operator could not be replayed: only classes speak.
+  // The operator could not be replayed: classes speak, and the shape of the error (tier N).
   void decide_unmodelled(const Found& found, const Incoming& in, Judgement& judgement) const {
-    judgement.tier = found.equal ? Tier::exact : Tier::none;
     if (found.equal) {
+      judgement.tier = Tier::exact;
       set(judgement, Label::healthy, Cause::none);
     } else if (judgement.new_classes > 0 && !in.classes) {
       set(judgement, Label::culprit, found.class_cause);
@@ -201,14 +207,36 @@ class Labeller {
       judgement.inherited_classes = judgement.new_classes;
       judgement.new_classes = 0;
       set(judgement, Label::victim, Cause::inherited_class);
-    } else {
+    } else if (judgement.tier != Tier::shape || !in.known) {
+      judgement.tier = Tier::none;
       set(judgement, Label::unjudged, Cause::not_modelled);
+    } else {
+      decide_by_shape(found, in, judgement);
+    }
+  }
+
+  // The gain is unknown, so the size of the error alone is never blamed. Without a profile of what
+  // the inputs bring, their faults are not told from new ones.
+  void decide_by_shape(const Found& found, const Incoming& in, Judgement& judgement) const {
+    const double u = replay::unit_roundoff(found.dtype);
+    const double own = std::hypot(found.budget, 0.42 * u * found.golden_norm);
+    judgement.q_own = ratio(found.error_norm, std::hypot(own, in.largest_r * found.golden_norm));
+    const bool blamed = !(judgement.z <= kCulprit) && (found.shaped || !in.culprit);
+    if (blamed) {
+      set(judgement, Label::culprit, Cause::local_error);
+    } else if (!(judgement.z <= kCulprit)) {
+      set(judgement, Label::victim, Cause::inherited_error);
+    } else if (!(std::max(judgement.q_own, judgement.z) <= kWatch)) {
+      set(judgement, Label::watch, Cause::not_modelled);
+    } else {
+      set(judgement, Label::healthy, Cause::not_modelled);
     }
   }
 
   void pass_on(const Incoming& in, const Found& found, Depth& depth) const {
     depth.culprit_upstream = in.culprit;
     depth.classes = in.classes;
+    depth.known = found.state == State::replayed;
     if (found.state == State::replayed) {
       depth.r = ratio(found.error_norm, found.golden_norm);
       depth.b =
@@ -244,6 +272,7 @@ class Labeller {
       step_e(in, found, judgement, depth);
       decide(found, in, judgement);
     }
+    depth.known = found.state != State::unreadable;
     const bool culprit = judgement.label == Label::culprit;
     depth.culprit_upstream = in.culprit || culprit;
     depth.classes = judgement.new_classes + judgement.inherited_classes > 0 && !found.exact;

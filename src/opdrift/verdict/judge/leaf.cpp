@@ -4,6 +4,7 @@
 #include <new>
 
 #include "opdrift/replay/number_format.hpp"
+#include "opdrift/verdict/judge/shape_tier.hpp"
 #include "opdrift/verdict/judge/survey.hpp"
 
 namespace opdrift::verdict::judging {
@@ -78,7 +79,10 @@ void compare_leaves(const Context& context, std::vector<Found>& found) {
     }
     own.state = leaf ? Found::State::judged : Found::State::compared;
     try {
-      const Status done = compare(context, value, own);
+      Status done = compare(context, value, own);
+      if (done && !leaf && !own.equal && !own.exact && own.class_cause != Cause::shape) {
+        done = judge_by_shape(context, value, own);
+      }
       if (!done) {
         own.state = Found::State::unreadable;
         own.reason = done.error().to_string();

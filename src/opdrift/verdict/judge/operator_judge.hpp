@@ -1,13 +1,17 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "opdrift/replay/partial.hpp"
 #include "opdrift/replay/replay.hpp"
 #include "opdrift/verdict/judge/arrays.hpp"
 #include "opdrift/verdict/judge/found.hpp"
+#include "opdrift/verdict/judge/reader.hpp"
 #include "opdrift/verdict/judge/steps.hpp"
+#include "opdrift/verdict/judge/survey.hpp"
 
 namespace opdrift::verdict::judging {
 
@@ -23,30 +27,59 @@ class OperatorJudge {
 
  private:
   Status replay();
+  Status replay_whole();
   Status replay_sides();
   Status judge_output(std::size_t k);
   Status judge_whole(std::size_t k, Found& found);
-  Status judge_sampled(Found& found);
-  Status judge_integers(std::size_t k, const Pair& pair, Found& found);
+  Status conclude(std::size_t k, const Formats& formats, Elements& elements, Found fresh,
+                  Found& found);
+  Status finish(const Formats& formats, const Elements& elements, const WiderSpread& wider,
+                Found fresh, Found& found);
+  Status check_model(const Found& fresh, Found& found) const;
   Status make_stand_in(std::size_t k);
   void give_up(const std::string& reason);
+  void note_untouched();
+  void note_group(Found& found) const;
+
+  // integers.cpp
+  Status judge_integers(std::size_t k, const Pair& pair, Found& found);
+  std::vector<std::size_t> unexplained(std::size_t k, const Pair& pair, Found& found) const;
+  void excuse_ties(std::size_t k, const Pair& pair, std::vector<std::size_t>& places) const;
+  void excuse_flips(std::size_t k, const Pair& pair, std::vector<std::size_t>& places) const;
+  Status excuse_borders(std::size_t k, const Pair& pair, std::vector<std::size_t>& places) const;
+
+  // sampling.cpp
+  bool one_float_output() const;
+  bool samples_dots() const;
+  bool samples_parts() const;
+  Status judge_dots(Found& found);
+  Status judge_part(Found& found);
+  Status gather_part(const replay::Partial& partial);
+  Result<std::vector<replay::Array>> outlines();
+  Result<Survey> survey_output(ValueId value) const;
+  Found surveyed(const Survey& survey, const Formats& formats) const;
+  Status take_pair(ValueId value, std::span<const std::uint64_t> positions,
+                   std::vector<double>& golden, std::vector<double>& target) const;
+  Result<const InputReaders*> readers(std::size_t input);
+  WidenedReader widened_reader(std::size_t input, const InputReaders& own, int draw) const;
+
   /// Whether there is anything to say about an output.
   bool concerns(ValueId value) const;
   bool untouched() const;
-  bool sampled() const;
   bool fits_memory() const;
+  void forget_part();
 
   Formats formats_of(ValueId value) const;
   replay::Call call(const std::vector<const replay::Array*>& inputs,
                     const std::vector<const replay::Array*>& deltas = {}) const;
   Result<std::vector<double>> inner_variance(std::size_t k, const Formats& formats);
-  Result<std::vector<double>> missing_variance(std::size_t k, ValueId value);
-  Result<std::vector<double>> wider_spread(std::size_t k);
-  Result<std::vector<double>> wider_spread_at(std::span<const std::uint64_t> positions,
-                                              std::span<const double> reference);
+  Result<std::vector<double>> missing_variance(std::size_t k) const;
+  Status add_golden_spread(ValueId value, Elements& elements) const;
+  Result<std::vector<double>> wider_spread(std::size_t k) const;
   ArrayList widened_inputs(int draw) const;
-  Status add_parameter_variance(std::size_t k, const Formats& formats, Elements& elements);
-  void note_group(Found& found) const;
+  Status add_parameter_variance(std::size_t k, const Formats& formats, Elements& elements) const;
+
+  const replay::Outputs& target_outputs() const { return inputs_.equal ? golden_ : target_; }
 
   const Context& context_;
   std::uint32_t index_;
@@ -54,13 +87,24 @@ class OperatorJudge {
   StandIns& stand_ins_;
   std::vector<Found>& found_;
   bool full_;
+
+  // What is replayed: the operator itself, or a small one that gives some of its elements.
+  const graph::Operator* model_;
+  const replay::OperatorKind* kind_;
+  std::vector<ValueId> input_ids_;
   Inputs inputs_;
   replay::Outputs golden_;
   replay::Outputs target_;  ///< empty when the inputs agree: `golden_` holds for both
   std::vector<replay::Outputs> noisy_;
   bool weights_counted_ = false;  ///< W is among the terms of the kind
-
-  const replay::Outputs& target_outputs() const { return inputs_.equal ? golden_ : target_; }
+  std::vector<std::optional<InputReaders>> readers_;
 };
+
+/// Whether the operator was judged from a sample although it stands out, and may be looked at
+/// whole.
+bool wants_confirmation(const Context& context, std::uint32_t op, const std::vector<Found>& found);
+
+/// Multiply-adds of one replay of an operator.
+std::uint64_t work_of(const Context& context, std::uint32_t op);
 
 }  // namespace opdrift::verdict::judging

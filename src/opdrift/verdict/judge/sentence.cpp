@@ -29,8 +29,10 @@ std::string worst_text(const Context& context, ValueId value, const Judgement& j
   }
   std::string text = "; worst element " +
                      place_text(context.facts.values[value].shape, judgement.worst) + ": target " +
-                     value_text(judgement.worst_target) + ", expected " +
-                     value_text(judgement.worst_expected);
+                     value_text(judgement.worst_target);
+  if (judgement.tier != Tier::shape) {
+    text += ", expected " + value_text(judgement.worst_expected);
+  }
   if (!(judgement.worst_expected == judgement.worst_golden)) {
     text += ", golden " + value_text(judgement.worst_golden);
   }
@@ -98,6 +100,9 @@ std::string victim_text(const Judgement& judgement) {
     return "passes on " + count_text(judgement.inherited_classes, "element") +
            " NaN or infinite that came in with its inputs";
   }
+  if (judgement.tier == Tier::shape) {
+    return "carries a local error that an operator upstream made";
+  }
   if (std::isnan(judgement.q_cum)) {
     return count_text(judgement.inherited_classes, "element") +
            " differ because of what came in with its inputs";
@@ -110,6 +115,10 @@ std::string victim_text(const Judgement& judgement) {
 
 std::string watch_text(const Context& context, ValueId value, const Found& found,
                        const Judgement& judgement) {
+  if (judgement.cause == Cause::not_modelled) {
+    return "its error is " + number_text(std::max(judgement.q_own, judgement.z)) +
+           " times what storage and inputs suggest, but its gain is not known";
+  }
   if (judgement.cause == Cause::wider_inputs) {
     return "agrees only if its inputs were read with more digits than were dumped (" +
            number_text(std::max(judgement.q1, judgement.z1)) + " times its budget otherwise)";
@@ -137,6 +146,9 @@ std::string healthy_text(const Found& found, const Judgement& judgement) {
   }
   if (found.exact) {
     return "equal in every element that counts";
+  }
+  if (judgement.tier == Tier::shape) {
+    return "its error has the shape of what its inputs brought";
   }
   std::string text = "within its budget (" + number_text(judgement.q_own) + ")";
   if (judgement.wider_inputs) {

@@ -1,0 +1,171 @@
+#include <algorithm>
+#include <cmath>
+
+#include "opdrift/replay/number_format.hpp"
+#include "opdrift/verdict/judge/operator_judge.hpp"
+
+// Integers and bools are exact: where the sides differ, the target must have what f(t_in) has. What
+// is left may be excused:
+//
+//   positions   the values they select differ by less than what the inputs inherited (a tie)
+//   codes       |code - f before rounding| <= 1/2 + what arithmetic may add: a rounding border
+//   others      the result flips with inputs wider than dumped (comparisons, casts, floors)
+
+namespace opdrift::verdict::judging {
+
+namespace {
+
+constexpr int kFlipDraws = 12;
+constexpr std::size_t kStrayShare = 100;  // more than one golden in so many: not modelled
+
+// fp32 arithmetic before the rounding: a few ulp of the code and of the scaled sum behind it.
+double code_slack(double code) {
+  return 0x1p-18 * (std::abs(code) + 1.0);
+}
+
+void keep_if(std::vector<std::size_t>& places, const std::vector<std::uint8_t>& excused) {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (excused[i] == 0) {
+      places[kept++] = places[i];
+    }
+  }
+  places.resize(kept);
+}
+
+double root_mean_square_difference(const replay::Array& one, const replay::Array& other) {
+  double sum = 0.0;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < one.size() && i < other.size(); ++i) {
+    const double d = one.values[i] - other.values[i];
+    if (std::isfinite(d)) {
+      sum += d * d;
+      ++count;
+    }
+  }
+  return count == 0 ? 0.0 : std::sqrt(sum / static_cast<double>(count));
+}
+
+}  // namespace
+
+std::vector<std::size_t> OperatorJudge::unexplained(std::size_t k, const Pair& pair,
+                                                    Found& found) const {
+  const std::vector<double>& g = pair.golden->values;
+  const std::vector<double>& t = pair.target->values;
+  const std::vector<double>& fg = golden_[k].values;
+  const std::vector<double>& ft = target_outputs()[k].values;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < g.size(); ++i) {
+    if (g[i] == t[i]) {
+      continue;
+    }
+    found.equal = false;
+    ++found.judgement.inherited_classes;
+    if (t[i] != ft[i] && t[i] - ft[i] != g[i] - fg[i]) {
+      places.push_back(i);
+    }
+  }
+  return places;
+}
+
+void OperatorJudge::excuse_ties(std::size_t k, const Pair& pair,
+                                std::vector<std::size_t>& places) const {
+  const auto inputs = pointers(inputs_.target);
+  const auto ours = replay::selected_values(*kind_, call(inputs), target_outputs()[k]);
+  const auto theirs = replay::selected_values(*kind_, call(inputs), *pair.target);
+  if (!ours || !theirs) {
+    return;
+  }
+  const double inherited = root_mean_square_difference(*inputs_.golden[0], *inputs_.target[0]);
+  const tensor::DType dtype = inputs_.target[0]->dtype;
+  std::vector<std::uint8_t> excused(places.size(), 0);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const double one = (*ours)[places[i]];
+    const double other = (*theirs)[places[i]];
+    const double slack = replay::ulp(std::max(std::abs(one), std::abs(other)), dtype) + inherited;
+    excused[i] = std::abs(one - other) <= slack ? 1 : 0;
+  }
+  keep_if(places, excused);
+}
+
+void OperatorJudge::excuse_flips(std::size_t k, const Pair& pair,
+                                 std::vector<std::size_t>& places) const {
+  for (int draw = 0; draw < kFlipDraws && !places.empty(); ++draw) {
+    const ArrayList list = widened_inputs(draw);
+    const auto inputs = pointers(list);
+    const Result<replay::Outputs> outputs = replay::evaluate(*kind_, call(inputs));
+    if (!outputs || k >= outputs->size() || (*outputs)[k].size() != pair.target->size()) {
+      return;
+    }
+    std::vector<std::uint8_t> excused(places.size(), 0);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      excused[i] = (*outputs)[k].values[places[i]] == pair.target->values[places[i]] ? 1 : 0;
+    }
+    keep_if(places, excused);
+  }
+}
+
+Status OperatorJudge::excuse_borders(std::size_t k, const Pair& pair,
+                                     std::vector<std::size_t>& places) const {
+  const auto inputs = pointers(inputs_.target);
+  replay::Call exact = call(inputs);
+  exact.exact_codes = true;
+  OPDRIFT_TRY(const replay::Outputs outputs, replay::evaluate(*kind_, exact));
+  if (k >= outputs.size() || outputs[k].size() != pair.target->size()) {
+    return Error{ErrorCode::unsupported, "its codes change their number"};
+  }
+  std::vector<std::uint8_t> excused(places.size(), 0);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const double code = outputs[k].values[places[i]];
+    const double distance = std::abs(pair.target->values[places[i]] - code);
+    excused[i] = distance <= 0.5 + code_slack(code) ? 1 : 0;
+  }
+  keep_if(places, excused);
+  return Unit{};
+}
+
+Status OperatorJudge::judge_integers(std::size_t k, const Pair& pair, Found& found) {
+  const std::vector<double>& g = pair.golden->values;
+  const bool codes = kind_->family == replay::Family::quantised;
+  const double step = codes ? 1.0 : 0.0;
+  std::size_t stray = 0;
+  for (std::size_t i = 0; i < g.size(); ++i) {
+    stray += std::abs(g[i] - golden_[k].values[i]) <= step ? 0U : 1U;
+  }
+  if (stray * kStrayShare > g.size()) {
+    return Error{ErrorCode::unsupported,
+                 "operator not modelled: the golden itself differs from the replay in " +
+                     std::to_string(stray) + " of " + std::to_string(g.size()) + " elements"};
+  }
+  found = Found{};
+  found.state = Found::State::judged;
+  found.exact = true;
+  found.equal = true;
+  found.count = found.finite = g.size();
+  found.dtype = pair.golden->dtype;
+  found.judgement.tier = Tier::exact;
+  note_group(found);
+  std::vector<std::size_t> places = unexplained(k, pair, found);
+  if (!places.empty() && kind_->family == replay::Family::index) {
+    excuse_ties(k, pair, places);
+  }
+  if (!places.empty() && codes) {
+    OPDRIFT_CHECK_OK(excuse_borders(k, pair, places));
+  }
+  if (!places.empty() && kind_->family != replay::Family::movement) {
+    excuse_flips(k, pair, places);
+  }
+  if (places.empty()) {
+    return Unit{};
+  }
+  found.judgement.new_classes = places.size();
+  found.judgement.inherited_classes -= places.size();
+  found.class_cause = Cause::different;
+  found.judgement.worst = places.front();
+  found.judgement.worst_golden = g[places.front()];
+  found.judgement.worst_target = pair.target->values[places.front()];
+  found.judgement.worst_expected = target_outputs()[k].values[places.front()];
+  return Unit{};
+}
+
+}  // namespace opdrift::verdict::judging

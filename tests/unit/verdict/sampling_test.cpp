@@ -1,0 +1,163 @@
+#include <gmock/gmock.h>
+
+#include "unit/verdict/sample_networks.hpp"
+
+#include "opdrift/metrics/measure.hpp"
+#include "opdrift/verdict/judge/reader.hpp"
+#include "opdrift/verdict/judge/survey.hpp"
+
+namespace opdrift::verdict::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using N = MemoryNetwork;
+
+// Values hold more than 8192 elements, so that they are sampled; those whose rows are normalised
+// have too few rows for it.
+void build_large_network(MemoryNetwork& net) {
+  const ValueId x = net.input("image", N::noise({2, 16, 24, 24}, 1));
+  const ValueId w = net.parameter("w", N::noise({16, 16, 3, 3}, 2, 0.08));
+  const ValueId b = net.parameter("b", N::noise({16}, 3, 0.1));
+  const auto positive = [](std::uint64_t count, std::uint64_t seed) {
+    Array array = N::noise({count}, seed, 0.2);
+    for (double& value : array.values) {
+      value = 1.0 + std::abs(value);
+    }
+    return array;
+  };
+  const ValueId scale = net.parameter("scale", positive(16, 4));
+  const ValueId shift = net.parameter("shift", N::noise({16}, 5));
+  const ValueId mean = net.parameter("mean", N::noise({16}, 6, 0.1));
+  const ValueId deviation = net.parameter("deviation", positive(16, 7));
+  const ValueId rows = net.parameter("rows", replay::vector_array({2, 16, 576}, DType::i64));
+  const ValueId norm = net.parameter("norm_scale", positive(576, 8));
+  const ValueId channel = net.parameter("channel", N::noise({16, 1, 1}, 9));
+  const ValueId c = net.op("conv", "Conv", {x, w, b}, {{"pads", N::ints({1, 1, 1, 1})}});
+  const ValueId n = net.op("batch_norm", "BatchNormalization", {c, scale, shift, mean, deviation});
+  const ValueId r = net.op("relu", "Relu", {n});
+  const ValueId m = net.op("scaled", "Mul", {r, channel});
+  const ValueId a = net.op("sum", "Add", {m, x});
+  const ValueId both = net.op("both", "Concat", {a, r}, {{"axis", N::ints({1})}});
+  net.op("mean_of", "ReduceMean", {both}, {{"axes", N::ints({2, 3})}});
+  const ValueId flat = net.op("flat", "Reshape", {a, rows});
+  const ValueId layer = net.op("layer_norm", "LayerNormalization", {flat, norm});
+  const ValueId soft = net.op("soft", "Softmax", {layer}, {{"axis", N::ints({-1})}});
+  const ValueId turned = net.op("turned", "Transpose", {soft}, {{"perm", N::ints({0, 2, 1})}});
+  const ValueId product = net.op("product", "MatMul", {turned, layer});
+  net.problem.values[product].network_output = true;
+}
+
+TEST(Sampling, AgreesWithTheWholeReplay) {
+  for (const DType dtype : {DType::f16, DType::bf16}) {
+    MemoryNetwork net;
+    build_large_network(net);
+    net.run(stored_as(DType::f32), stored_as(dtype));
+    const JudgedRun sampled = net.judge();
+    JudgeOptions options;
+    options.strongest = Tier::replay;
+    const JudgedRun whole = net.judge(options);
+    EXPECT_THAT(net.with(sampled, Label::culprit), IsEmpty());
+    EXPECT_THAT(net.with(whole, Label::culprit), IsEmpty());
+    for (const char* name :
+         {"conv", "batch_norm", "relu", "scaled", "sum", "both", "flat", "turned", "product"}) {
+      const Judgement& one = net.of(sampled, name);
+      const Judgement& other = net.of(whole, name);
+      EXPECT_EQ(one.tier, Tier::sampled) << name << ": " << one.sentence;
+      EXPECT_EQ(other.tier, Tier::replay) << name;
+      EXPECT_EQ(one.label, other.label) << name;
+      EXPECT_NEAR(one.q_own, other.q_own, 0.12 + 0.1 * other.q_own) << name;
+      EXPECT_NEAR(one.relative, other.relative, 0.02 * other.relative) << name;
+      EXPECT_NEAR(one.rho, other.rho, 0.15 * other.rho) << name;
+      EXPECT_NEAR(one.inherited, other.inherited, 0.5 * other.inherited) << name;
+      EXPECT_LE(one.z, other.z * 1.001) << name;
+    }
+  }
+}
+
+TEST(Sampling, OneWrongElementIsFoundAndConfirmedByTheWholeReplay) {
+  for (const char* name :
+       {"conv", "batch_norm", "sum", "both", "flat", "layer_norm", "soft", "turned", "product"}) {
+    MemoryNetwork net;
+    build_large_network(net);
+    net.run(stored_as(DType::f32), stored_as(DType::f16),
+            {{name, [](Array& y) { y.values[4321] += 2.0; }}});
+    const JudgedRun run = net.judge();
+    EXPECT_THAT(net.first(run), ElementsAre(name));
+    EXPECT_THAT(net.with(run, Label::culprit), ElementsAre(name));
+    EXPECT_EQ(net.of(run, name).worst, 4321U) << name;
+    // The last product alone is most of a forward pass: too dear to confirm.
+    const Tier tier = std::string(name) == "product" ? Tier::sampled : Tier::replay;
+    EXPECT_EQ(net.of(run, name).tier, tier) << name;
+  }
+}
+
+// What a comparison measured replaces the pass over both tensors.
+class MeasuredNetwork : public MemoryNetwork {
+ public:
+  void measure_all() {
+    for (ValueId value = 0; value < problem.values.size(); ++value) {
+      if (has(RunSide::golden, value) && has(RunSide::target, value)) {
+        measured_[value] =
+            metrics::measure(*view(RunSide::golden, value), *view(RunSide::target, value)).value();
+      }
+    }
+  }
+  const metrics::Measurement* measured(ValueId value) const override {
+    const auto found = measured_.find(value);
+    return found == measured_.end() ? nullptr : &found->second;
+  }
+
+ private:
+  std::map<ValueId, metrics::Measurement> measured_;
+};
+
+TEST(Sampling, MeasurementsSpareThePassOverTheTensors) {
+  MeasuredNetwork net;
+  build_large_network(net);
+  net.run(stored_as(DType::f32), stored_as(DType::f16),
+          {{"sum", [](Array& y) { y.values[4321] += 2.0; }}});
+  net.measure_all();
+  const JudgedRun run = net.judge();
+  EXPECT_THAT(net.with(run, Label::culprit), ElementsAre("sum"));
+  EXPECT_EQ(net.of(run, "sum").worst, 4321U);
+  EXPECT_NEAR(
+      net.of(run, "conv").relative,
+      std::sqrt(net.measured(net.id("conv"))->sum_d2 / net.measured(net.id("conv"))->sum_golden2),
+      1e-12);
+}
+
+TEST(Survey, FindsClassesNormsAndTheWorstElements) {
+  Array g = N::noise({100, 32}, 1);
+  Array t = g;
+  t.values[700] += 1.0;
+  t.values[10] = std::nan("");
+  g.values[20] = t.values[20] = HUGE_VAL;
+  const auto golden = tensor_of(g, DType::f32);
+  const auto target = tensor_of(t, DType::f32);
+  const judging::Survey survey =
+      judging::survey(*tensor::stored_view(golden), *tensor::stored_view(target)).value();
+  EXPECT_FALSE(survey.equal);
+  EXPECT_EQ(survey.finite, 3198U);
+  EXPECT_EQ(survey.shared_nonfinite, 1U);
+  EXPECT_THAT(survey.mismatches, ElementsAre(10U));
+  EXPECT_THAT(survey.worst, ElementsAre(700U));
+  EXPECT_NEAR(survey.error_norm, 1.0, 1e-6);
+}
+
+TEST(Reader, ReadsEveryTypeAtAnyPlace) {
+  const Array values = N::noise({4, 5}, 1);
+  for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16, DType::e4m3fn}) {
+    const auto tensor = tensor_of(values, dtype);
+    const judging::Reader reader(*tensor::stored_view(tensor));
+    const std::vector<std::uint64_t> places = {19, 0, 7};
+    const std::vector<double> read = reader.at(places);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      EXPECT_EQ(read[i], replay::round_to(values.values[places[i]], dtype));
+      EXPECT_EQ(reader.at(places[i]), read[i]);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace opdrift::verdict::test
