@@ -1,17 +1,15 @@
 #include "opdrift/pipeline/judge/explain_run.hpp"
 
-#include <array>
 #include <cstring>
-#include <map>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "opdrift/replay/replay.hpp"
 #include "opdrift/verdict/explain/explain.hpp"
+#include "opdrift/verdict/explain/operator_alternatives.hpp"
 
 namespace opdrift::pipeline {
 
@@ -27,11 +25,6 @@ constexpr std::size_t kMostExplained = 16;
 /// A replay for an explanation costs about as much as the operator; larger ones go without.
 constexpr replay::Limits kLimits{.max_elements = std::uint64_t{1} << 25,
                                  .max_multiply_adds = std::uint64_t{1} << 33};
-
-/// Activations that a wrong one may be taken for.
-constexpr std::array<std::string_view, 8> kActivations = {
-    "Relu", "LeakyRelu", "Sigmoid", "Tanh", "Gelu", "HardSwish", "HardSigmoid", "Identity"};
-constexpr std::array<double, 6> kEpsilons = {0.0, 1e-12, 1e-6, 1e-5, 1e-3, 1e-2};
 
 /// The inputs of an operator as the target had them.
 struct Inputs {
@@ -81,75 +74,6 @@ tensor::Tensor tensor_of(const replay::Array& array) {
   tensor.desc.shape = array.shape;
   tensor.bytes = own_bytes(std::move(bytes));
   return tensor;
-}
-
-/// An alternative that is replayed when it is first asked for.
-verdict::Alternative alternative(std::string sentence, const replay::OperatorKind* kind,
-                                 std::shared_ptr<const graph::Operator> op,
-                                 std::shared_ptr<const Inputs> inputs, std::size_t index) {
-  verdict::Alternative made;
-  made.sentence = std::move(sentence);
-  auto known = std::make_shared<std::optional<replay::Array>>();
-  made.values = [=](std::span<const std::uint64_t> positions) -> Result<std::vector<double>> {
-    if (!*known) {
-      *known = replayed(kind, *op, *inputs, index);
-    }
-    std::vector<double> picked;
-    for (const std::uint64_t position : positions) {
-      if (!*known || position >= (*known)->values.size()) {
-        return Error{ErrorCode::unsupported, "the alternative cannot be replayed"};
-      }
-      picked.push_back((*known)->values[position]);
-    }
-    return picked;
-  };
-  return made;
-}
-
-void add_activations(const ProblemOperator& op, const std::shared_ptr<const Inputs>& inputs,
-                     std::vector<verdict::Alternative>& alternatives) {
-  for (const std::string_view name : kActivations) {
-    if (name == op.op->type || op.inputs.size() != 1) {
-      continue;
-    }
-    auto other = std::make_shared<graph::Operator>(*op.op);
-    other->type = name;
-    other->attributes.clear();
-    alternatives.push_back(alternative(std::string(name) + " where " + op.op->type + " is expected",
-                                       replay::find_kind(name, replay::Dialect::onnx),
-                                       std::move(other), inputs, 0));
-  }
-}
-
-void add_epsilons(const ProblemOperator& op, const std::shared_ptr<const Inputs>& inputs,
-                  std::size_t index, std::vector<verdict::Alternative>& alternatives) {
-  for (const double epsilon : kEpsilons) {
-    auto other = std::make_shared<graph::Operator>(*op.op);
-    graph::Attribute attribute;
-    attribute.kind = graph::Attribute::Kind::real;
-    attribute.reals = {epsilon};
-    other->attributes.insert_or_assign("epsilon", std::move(attribute));
-    std::array<char, 48> text{};
-    std::snprintf(text.data(), text.size(), "computed with epsilon %g", epsilon);
-    alternatives.push_back(alternative(text.data(), op.kind, std::move(other), inputs, index));
-  }
-}
-
-std::vector<verdict::Alternative> alternatives_of(const ProblemOperator& op,
-                                                  const std::shared_ptr<const Inputs>& inputs,
-                                                  std::size_t index) {
-  std::vector<verdict::Alternative> alternatives;
-  if (inputs == nullptr || op.kind == nullptr) {
-    return alternatives;
-  }
-  const replay::Family family = op.kind->family;
-  if (family == replay::Family::selection || family == replay::Family::function) {
-    add_activations(op, inputs, alternatives);
-  }
-  if (family == replay::Family::normalisation) {
-    add_epsilons(op, inputs, index, alternatives);
-  }
-  return alternatives;
 }
 
 class Explainer {
@@ -210,7 +134,11 @@ class Explainer {
     verdict::ExplainContext context;
     context.fingerprints = &fingerprints();
     context.without = {problem_.problem.values[value].name};
-    context.alternatives = alternatives_of(op, inputs, index);
+    if (inputs && op.kind != nullptr && index == 0) {
+      context.alternatives = verdict::operator_alternatives(
+          *op.kind, {.op = *op.op, .inputs = inputs->pointers, .limits = kLimits},
+          target->tensor.desc.dtype);
+    }
     context.jobs = worker_count(options_.jobs);
     context.cancel = options_.cancel;
     auto found = verdict::examine(*golden, *target, expected ? &*expected : nullptr, context);
