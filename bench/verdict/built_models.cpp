@@ -58,6 +58,10 @@ class ModelBuilder {
     return add(DType::i8, shape, std::as_bytes(std::span<const std::int8_t>(codes)));
   }
 
+  std::string constant(const tensor::Shape& shape, const std::vector<std::int32_t>& codes) {
+    return add(DType::i32, shape, std::as_bytes(std::span<const std::int32_t>(codes)));
+  }
+
   std::vector<float> normals(std::size_t count, double deviation, double mean = 0.0) {
     std::vector<float> values(count);
     for (float& value : values) {
@@ -148,8 +152,13 @@ std::string attention(ModelBuilder& builder, const std::string& x, const std::st
   return builder.dense(builder.op("Reshape", {mixed, joined}), kWidth, kWidth, 1.0);
 }
 
-/// Codes of weights at one scale per tensor.
-std::string int8_weights(ModelBuilder& builder, std::size_t from, std::size_t to) {
+/// Weights as int8 codes at one scale per tensor.
+struct Int8Weights {
+  std::string value;
+  float scale = 1.0F;
+};
+
+Int8Weights int8_weights(ModelBuilder& builder, std::size_t from, std::size_t to) {
   const std::vector<float> weights =
       builder.normals(from * to, 1.0 / std::sqrt(static_cast<double>(from)));
   float largest = 0.0F;
@@ -161,9 +170,21 @@ std::string int8_weights(ModelBuilder& builder, std::size_t from, std::size_t to
   for (std::size_t i = 0; i < codes.size(); ++i) {
     codes[i] = static_cast<std::int8_t>(std::lround(weights[i] / scale));
   }
+  return {builder.op("DequantizeLinear",
+                     {builder.constant({from, to}, codes), builder.constant({}, std::vector{scale}),
+                      builder.constant({}, std::vector<std::int8_t>{0})}),
+          scale};
+}
+
+/// A bias as int32 codes at the scale of the products, as quantising exporters store it.
+std::string int32_bias(ModelBuilder& builder, std::size_t count, float scale) {
+  std::vector<std::int32_t> codes(count);
+  for (std::int32_t& code : codes) {
+    code = static_cast<std::int32_t>(
+        std::lround(0.1 * builder.random().normal() / static_cast<double>(scale)));
+  }
   return builder.op("DequantizeLinear",
-                    {builder.constant({from, to}, codes), builder.constant({}, std::vector{scale}),
-                     builder.constant({}, std::vector<std::int8_t>{0})});
+                    {builder.constant({count}, codes), builder.constant({}, std::vector{scale})});
 }
 
 std::string through_int8(ModelBuilder& builder, const std::string& x, float scale,
@@ -198,10 +219,12 @@ io::onnx::Model quantised_perceptron() {
   ModelBuilder builder("quantised_perceptron");
   std::string x = "x";
   for (int layer = 0; layer < 5; ++layer) {
-    const std::string codes = through_int8(builder, x, layer == 0 ? 0.03F : 0.02F,
-                                           static_cast<std::int8_t>(layer == 0 ? 0 : -100));
-    const std::string product = builder.op("MatMul", {codes, int8_weights(builder, 96, 96)});
-    x = builder.op("Add", {product, builder.constant({96}, builder.normals(96, 0.1))});
+    const float scale = layer == 0 ? 0.03F : 0.02F;
+    const std::string codes =
+        through_int8(builder, x, scale, static_cast<std::int8_t>(layer == 0 ? 0 : -100));
+    const Int8Weights weights = int8_weights(builder, 96, 96);
+    const std::string product = builder.op("MatMul", {codes, weights.value});
+    x = builder.op("Add", {product, int32_bias(builder, 96, scale * weights.scale)});
     x = layer < 4 ? builder.op("Relu", {x}) : builder.op("Softmax", {x});
   }
   return builder.finish({32, 96}, x, "y");
