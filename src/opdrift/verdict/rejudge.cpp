@@ -113,7 +113,8 @@ Label label_at(const Judgement& judgement, double limit) {
     return judgement.label;
   }
   const bool norm = judgement.q_own > limit;
-  const bool above_precision = !(judgement.own <= judgement.depth);
+  const double cost = std::fmin(judgement.depth, std::hypot(judgement.rho, judgement.inherited));
+  const bool above_precision = !(judgement.own <= cost);
   if (judgement.z > limit || (norm && above_precision)) {
     return Label::culprit;
   }

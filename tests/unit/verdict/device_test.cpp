@@ -38,15 +38,15 @@ TEST_P(Device, Tf32ProductsAreOneFindingAndNoCulprit) {
   EXPECT_EQ(run.run.findings.front().sentence, "the device multiplies in TF32");
 }
 
+// Operands that are stored in half precision already are not narrowed once more: there, sums kept
+// in the storage type are what is looked for.
 TEST_P(Device, Bf16ProductsAreOneFindingAndNoCulprit) {
-  for (const DType storage : {DType::f32, DType::f16}) {
-    RunStyle target = stored_as(storage);
-    target.operand_ulp = 0x1p-8;
-    net_.run(stored_as(DType::f32), target);
-    const JudgedRun run = net_.judge();
-    EXPECT_THAT(kinds(run), ElementsAre(FindingKind::bf16_products));
-    EXPECT_THAT(net_.with(run, Label::culprit), IsEmpty());
-  }
+  RunStyle target = stored_as(DType::f32);
+  target.operand_ulp = 0x1p-8;
+  net_.run(stored_as(DType::f32), target);
+  const JudgedRun run = net_.judge();
+  EXPECT_THAT(kinds(run), ElementsAre(FindingKind::bf16_products));
+  EXPECT_THAT(net_.with(run, Label::culprit), IsEmpty());
 }
 
 TEST_P(Device, TruncationIsOneFindingAndNoCulprit) {

@@ -16,8 +16,15 @@ using State = Found::State;
 
 constexpr std::uint64_t kBiasElements = 64;
 constexpr std::size_t kBiasOperators = 3;
+// Small networks: all operators that round, weighted ones too.
+constexpr std::uint64_t kFewBiasElements = 16;
+constexpr std::size_t kFewBiasOperators = 2;
 constexpr double kBiasLimit = -0.25;
 constexpr double kFewOthers = 0.25;
+// A fault makes one operator exceed its budget, never several: own errors are not inherited.
+constexpr std::size_t kSeveral = 3;
+constexpr double kRaised = 1.5;
+constexpr std::uint64_t kRaisedElements = 32;
 constexpr double kMostExplained = 0.9;
 // A budget far above the error explains nothing: it would hide any fault.
 constexpr double kLeastFit = 0.25;
@@ -51,6 +58,7 @@ const Found* main_output(const Context& context, const std::vector<Found>& found
 struct Census {
   std::vector<std::uint32_t> exceeding;
   std::size_t weighted = 0;
+  std::size_t raised = 0;  ///< weighted ones above what clean runs show, exceeding ones included
   std::size_t others = 0;
   std::size_t others_exceeding = 0;
   double roundoff = 0.0;  ///< largest of the storage types of weighted results
@@ -60,7 +68,8 @@ Census take_census(const Context& context, const std::vector<Found>& found) {
   Census census;
   for (std::uint32_t op = 0; op < context.problem.operators.size(); ++op) {
     const Found* own = main_output(context, found, op);
-    if (own == nullptr) {
+    // Elements beyond the range say nothing about how sums are made.
+    if (own == nullptr || own->judgement.new_classes > 0) {
       continue;
     }
     const bool over = exceeds(own->judgement);
@@ -71,6 +80,7 @@ Census take_census(const Context& context, const std::vector<Found>& found) {
     }
     ++census.weighted;
     census.roundoff = std::max(census.roundoff, replay::unit_roundoff(own->dtype));
+    census.raised += own->finite >= kRaisedElements && own->judgement.q_own > kRaised ? 1U : 0U;
     if (over) {
       census.exceeding.push_back(op);
     }
@@ -78,9 +88,18 @@ Census take_census(const Context& context, const std::vector<Found>& found) {
   return census;
 }
 
-// Operands that are stored no wider than they are read lose nothing; nor do sums in fp32.
+// Several weighted operators exceed their budgets; in a small network one, and another is near.
+bool device_wide(const Census& census) {
+  const bool several = census.exceeding.size() >= kSeveral;
+  const bool most =
+      !census.exceeding.empty() && census.raised >= 2 && 2 * census.raised > census.weighted;
+  return (several || most) && static_cast<double>(census.others_exceeding) <=
+                                  kFewOthers * static_cast<double>(census.others);
+}
+
+// Operands that are stored narrow already are not narrowed again; sums in fp32 lose nothing.
 bool possible(const Arithmetic& arithmetic, double roundoff) {
-  return arithmetic.half_accumulators ? roundoff > 0x1p-24 : arithmetic.operands > roundoff;
+  return arithmetic.half_accumulators == (roundoff > 0x1p-24);
 }
 
 struct Fit {
@@ -139,17 +158,32 @@ bool is_weighted(const ProblemOperator& op) {
          op.kind->name == "Attention" || op.kind->name == "MultiHeadAttention";
 }
 
-std::optional<Finding> find_truncation(const Context& context, const std::vector<Found>& found) {
+namespace {
+
+// Kinds that only pick tell nothing: a constant stored narrow is off by the same everywhere.
+std::vector<double> biases_of(const Context& context, const std::vector<Found>& found,
+                              bool weighted, std::uint64_t elements) {
   std::vector<double> biases;
   for (std::uint32_t op = 0; op < context.problem.operators.size(); ++op) {
     const Found* own = main_output(context, found, op);
-    if (own != nullptr && !is_weighted(context.problem.operators[op]) &&
-        !own->judgement.inputs_replayed && own->judgement.bias_count >= kBiasElements) {
+    const ProblemOperator& node = context.problem.operators[op];
+    if (own != nullptr && (weighted || !is_weighted(node)) && !node.kind->bitwise() &&
+        !own->judgement.inputs_replayed && own->judgement.bias_count >= elements) {
       biases.push_back(own->judgement.bias);
     }
   }
+  return biases;
+}
+
+}  // namespace
+
+std::optional<Finding> find_truncation(const Context& context, const std::vector<Found>& found) {
+  std::vector<double> biases = biases_of(context, found, false, kBiasElements);
   if (biases.size() < kBiasOperators) {
-    return std::nullopt;
+    biases = biases_of(context, found, true, kFewBiasElements);
+    if (biases.size() < kFewBiasOperators) {
+      return std::nullopt;
+    }
   }
   const std::size_t operators = biases.size();
   const double median = median_of(std::move(biases));
@@ -164,8 +198,7 @@ std::optional<ArithmeticFound> find_arithmetic(const Context& context,
                                                const JudgeAgain& again) {
   const Census census = take_census(context, found);
   const std::size_t exceeding = census.exceeding.size();
-  if (2 * exceeding <= census.weighted || static_cast<double>(census.others_exceeding) >
-                                              kFewOthers * static_cast<double>(census.others)) {
+  if (!device_wide(census)) {
     return std::nullopt;
   }
   std::optional<ArithmeticFound> best;

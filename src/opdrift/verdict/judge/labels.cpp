@@ -154,6 +154,8 @@ class Labeller {
 
   void decide(const Found& found, const Incoming& in, Judgement& judgement) const {
     const double peak = std::max(judgement.q_own, judgement.z);
+    // What the precision costs here anyway, as foreseen and as measured.
+    const double cost = std::min(judgement.depth, std::hypot(judgement.rho, judgement.inherited));
     const double before = std::max(judgement.q1, judgement.z1);
     const bool wide = context_.assume.wider_inputs;
     if (judgement.new_classes > 0) {
@@ -163,7 +165,7 @@ class Labeller {
     } else if (!(judgement.z <= kCulprit)) {
       const bool wide_spread = !(judgement.q_own <= kCulprit);
       set(judgement, Label::culprit, wide_spread ? Cause::own_error : Cause::local_error);
-    } else if (!(judgement.q_own <= kCulprit) && !(judgement.own <= judgement.depth)) {
+    } else if (!(judgement.q_own <= kCulprit) && !(judgement.own <= cost)) {
       set(judgement, Label::culprit, Cause::own_error);
     } else if (judgement.inherited_classes > 0) {
       set(judgement, Label::victim, Cause::inherited_class);
