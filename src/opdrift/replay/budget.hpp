@@ -35,7 +35,7 @@ struct Precision {
   double accumulator = 0x1p-24;  ///< u_a
   double operands = 0.0;         ///< u_p; 0: operands of products are not narrowed
   double inexact_sides = 2.0;    ///< m: sides that accumulate inexactly
-  bool truncates = false;      ///< the target rounds towards zero: four times the variance
+  bool truncates = false;        ///< the target rounds towards zero: four times the variance
   /// Both sides store with a rounding of their own although the types are the same. Two fp32
   /// runs do; a movement within one type does not.
   double storing_sides() const { return golden == target ? 2.0 : 1.0; }

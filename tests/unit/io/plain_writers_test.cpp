@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "unit/io/io_testing.hpp"
+
 #include "opdrift/io/raw_reader.hpp"
 #include "opdrift/io/text_reader.hpp"
 

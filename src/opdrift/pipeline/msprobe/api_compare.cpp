@@ -345,8 +345,7 @@ Result<std::vector<std::pair<std::size_t, std::size_t>>> pair_ranks(
                  "The number of ranks in the two runs are different. Unable to match the ranks. "
                  "Please use another folder to compare or use compare() api and manually match "
                  "the ranks. Found " +
-                     names_in(options.target_path) + " and " + names_in(options.golden_path) +
-                     "."};
+                     names_in(options.target_path) + " and " + names_in(options.golden_path) + "."};
   }
   std::vector<std::pair<std::size_t, std::size_t>> pairs;
   bool same_numbers = true;
