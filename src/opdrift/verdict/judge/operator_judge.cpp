@@ -275,12 +275,29 @@ Status OperatorJudge::judge_output(std::size_t k) {
   return judge_whole(k, found);
 }
 
+// Where the golden's inputs are 0 and the target's are not, the golden's terms would leave nothing
+// to either side.
+void take_larger(replay::Terms& terms, const replay::Terms& other) {
+  const auto take = [](std::vector<double>& mine, const std::vector<double>& others) {
+    for (std::size_t i = 0; i < std::min(mine.size(), others.size()); ++i) {
+      mine[i] = others[i] > mine[i] && std::isfinite(others[i]) ? others[i] : mine[i];
+    }
+  };
+  take(terms.a2, other.a2);
+  take(terms.weights, other.weights);
+}
+
 Result<std::vector<double>> OperatorJudge::inner_variance(std::size_t k, const Formats& formats) {
   const ArrayList deltas = narrowed(context_, input_ids_, inputs_, formats.precision.coarser());
   const auto inputs = pointers(inputs_.golden);
   const auto narrow = pointers(deltas);
-  OPDRIFT_TRY(const replay::Terms terms,
-              replay::terms(*kind_, call(inputs, narrow), k, golden_[k]));
+  OPDRIFT_TRY(replay::Terms terms, replay::terms(*kind_, call(inputs, narrow), k, golden_[k]));
+  if (kind_->weighted() && !inputs_.equal) {
+    const auto target_inputs = pointers(inputs_.target);
+    OPDRIFT_TRY(const replay::Terms other,
+                replay::terms(*kind_, call(target_inputs, narrow), k, target_outputs()[k]));
+    take_larger(terms, other);
+  }
   weights_counted_ = !terms.weights.empty();
   return replay::inner_variance(*kind_, terms, golden_[k].values, formats.precision);
 }

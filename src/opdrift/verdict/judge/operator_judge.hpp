@@ -107,4 +107,7 @@ bool wants_confirmation(const Context& context, std::uint32_t op, const std::vec
 /// Multiply-adds of one replay of an operator.
 std::uint64_t work_of(const Context& context, std::uint32_t op);
 
+/// Raises a^2 and W, element by element, to those of the other side's inputs.
+void take_larger(replay::Terms& terms, const replay::Terms& other);
+
 }  // namespace opdrift::verdict::judging

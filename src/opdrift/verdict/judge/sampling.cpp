@@ -195,9 +195,13 @@ Status OperatorJudge::judge_dots(Found& found) {
   replay::DotOperands golden = side([](const InputReaders& r) { return r.golden.get(); }).plain();
   golden.left_narrowed = narrowed_to(dots.left_input, left);
   golden.right_narrowed = narrowed_to(dots.right_input, right);
-  const replay::Sample own = replay::run_dots(dots, golden, true);
+  replay::Sample own = replay::run_dots(dots, golden, true);
   const Operands target = side([](const InputReaders& r) { return r.target.get(); });
-  const replay::Sample other = replay::run_dots(dots, target.plain(), false);
+  replay::DotOperands target_terms = target.plain();
+  target_terms.left_narrowed = golden.left_narrowed;
+  target_terms.right_narrowed = golden.right_narrowed;
+  const replay::Sample other = replay::run_dots(dots, target_terms, true);
+  take_larger(own.terms, other.terms);
 
   std::vector<double> g;
   std::vector<double> t;
