@@ -33,7 +33,8 @@ constexpr const char* kFooter =
 
 struct Options {
   std::string target;
-  std::vector<std::string> goldens;  ///< the first one is compared with
+  std::string golden;
+  std::vector<std::string> goldens;  ///< of --golden; the first one stands for a missing GOLDEN
   std::string baseline;
   std::vector<std::string> graphs;
   std::string rule;
@@ -54,10 +55,11 @@ struct Options {
 void add_options(CLI::App& app, Options& options) {
   app.footer(kFooter);
   app.add_option("TARGET", options.target, "dump of the suspected run: folder or file")->required();
-  app.add_option("GOLDEN,--golden", options.goldens,
-                 "dump of the trusted run: folder or file. Further runs of it, each behind a "
-                 "--golden, tell how far apart fair runs are")
-      ->required();
+  app.add_option("GOLDEN", options.golden, "dump of the trusted run: folder or file");
+  app.add_option("--golden", options.goldens,
+                 "the trusted run in place of GOLDEN, or a further run of it: several tell how far "
+                 "apart fair runs are; may be repeated")
+      ->allow_extra_args(false);
   app.add_option("--baseline-precision", options.baseline,
                  "dump of a fair run in the target's precision: without a model a tensor passes "
                  "when it is about as near to the golden as this run is");
@@ -123,7 +125,7 @@ Result<pipeline::CompareOptions> compare_options(const Options& options) {
     OPDRIFT_CHECK_OK(read_range(options.range, compare));
   }
   OPDRIFT_TRY(compare.metrics, pipeline::choose_metrics(options.metrics, options.plugins));
-  compare.more_goldens.assign(options.goldens.begin() + 1, options.goldens.end());
+  compare.more_goldens = options.goldens;
   compare.baseline = options.baseline;
   compare.explain = !options.no_explanations;
   compare.graphs = options.graphs;
@@ -145,9 +147,17 @@ int run_compare(std::span<const std::string> arguments) {
   if (const auto code = parse_arguments(app, arguments)) {
     return *code;
   }
+  if (options.golden.empty() && !options.goldens.empty()) {
+    options.golden = options.goldens.front();
+    options.goldens.erase(options.goldens.begin());
+  }
+  if (options.golden.empty()) {
+    return report_error({ErrorCode::invalid_argument,
+                         "GOLDEN is required: the dump of the trusted run, or --golden"});
+  }
   if (options.compat) {
-    return compare_as_reference({options.target, options.goldens.front(), options.graphs,
-                                 options.show.output, options.jobs});
+    return compare_as_reference(
+        {options.target, options.golden, options.graphs, options.show.output, options.jobs});
   }
   const auto fail_on = check_result_options(options.show);
   auto compare = compare_options(options);
@@ -160,7 +170,7 @@ int run_compare(std::span<const std::string> arguments) {
     compare->progress = [&](std::uint64_t done, std::uint64_t total, std::uint64_t bytes) {
       progress.update(done, total, bytes);
     };
-    result = pipeline::compare_dumps(options.target, options.goldens.front(), *compare);
+    result = pipeline::compare_dumps(options.target, options.golden, *compare);
   }
   return result ? show_result(*result, options.show, *fail_on) : report_error(result.error());
 }

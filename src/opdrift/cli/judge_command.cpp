@@ -82,7 +82,9 @@ int run_judge(std::span<const std::string> arguments) {
     if (!rule) {
       return report_error(rule.error());
     }
-    verdict::rejudge(*rule, *result);
+    if (const Status judged = verdict::rejudge(*rule, *result); !judged) {
+      return report_error(judged.error());
+    }
   }
   const int code = show_result(*result, options.show, *fail_on);
   if (options.tolerances) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "opdrift/base/pattern.hpp"
+#include "opdrift/base/stable_hash.hpp"
 #include "opdrift/base/text.hpp"
 #include "opdrift/engine/dump_names.hpp"
 #include "opdrift/engine/dump_store.hpp"

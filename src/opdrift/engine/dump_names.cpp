@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "opdrift/base/stable_hash.hpp"
 #include "opdrift/base/text.hpp"
 
 namespace opdrift::engine {
@@ -29,14 +30,6 @@ std::string csv_cell(const std::string& text) {
 }
 
 }  // namespace
-
-std::uint64_t stable_hash(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325U;
-  for (const char c : text) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-  }
-  return hash;
-}
 
 std::string DumpNames::claim_stem(std::string_view node_name) {
   std::string stem(node_name);

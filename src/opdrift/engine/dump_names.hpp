@@ -43,7 +43,4 @@ class DumpNames {
   std::vector<std::pair<std::string, std::string>> mapping_;
 };
 
-/// FNV-1a, 64 bits: the same on every machine.
-std::uint64_t stable_hash(std::string_view text);
-
 }  // namespace opdrift::engine

@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "opdrift/base/stable_hash.hpp"
 #include "opdrift/base/text.hpp"
 #include "opdrift/engine/dump_names.hpp"
 #include "opdrift/io/in_file.hpp"

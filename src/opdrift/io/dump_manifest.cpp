@@ -86,6 +86,7 @@ Result<DumpManifest> read_dump_manifest(const std::string& path) {
   manifest.complete = flag_of(json, "complete", true);
   if (json.contains("model")) {
     manifest.model_path = text_of(json["model"], "path");
+    manifest.model_hash = text_of(json["model"], "content_hash");
     manifest.model_size_bytes = number_of(json["model"], "size_bytes");
   }
   if (json.contains("run")) {

@@ -36,6 +36,7 @@ struct ManifestSkip {
 struct DumpManifest {
   std::string model_path;
   std::uint64_t model_size_bytes = 0;
+  std::string model_hash;  ///< "fnv1a64:<hex>" of the file's bytes
   std::string precision;
   std::string optimize;
   bool complete = true;       ///< false when the dump was interrupted

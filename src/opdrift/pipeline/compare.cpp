@@ -17,6 +17,7 @@
 #include "opdrift/pipeline/graph_compare.hpp"
 #include "opdrift/pipeline/judge/golden_model.hpp"
 #include "opdrift/pipeline/judge/judge_pairs.hpp"
+#include "opdrift/pipeline/judge/judge_run.hpp"
 #include "opdrift/pipeline/judge/other_runs.hpp"
 #include "opdrift/pipeline/msprobe/native_compare.hpp"
 #include "opdrift/pipeline/pairing.hpp"
@@ -401,6 +402,7 @@ Result<verdict::RunResult> compare_pairs(DumpIndex golden, DumpIndex target, Pai
 Result<verdict::RunResult> compare_dumps(const std::string& target, const std::string& golden,
                                          const CompareOptions& options) {
   const auto started = std::chrono::steady_clock::now();
+  OPDRIFT_CHECK_OK(check_model(options));
   const bool by_graph = std::any_of(options.graphs.begin(), options.graphs.end(), &looks_like_json);
   auto compared = by_graph ? compare_by_graph(target, golden, options)
                            : compare_without_graph(target, golden, options);

@@ -210,7 +210,9 @@ Json verdict_of(const verdict::RunVerdict& verdict) {
   return {{"outcome", verdict::to_string(verdict.outcome)},
           {"sentence", verdict.sentence},
           {"findings", std::move(findings)},
-          {"first_divergence", verdict.first_divergence}};
+          {"first_divergence", verdict.first_divergence},
+          {"missing_outputs", verdict.missing_outputs},
+          {"inputs_differ", verdict.inputs_differ}};
 }
 
 Json metrics_of(const verdict::TensorResult& tensor, const std::vector<std::string>& names) {

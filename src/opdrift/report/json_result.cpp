@@ -379,6 +379,8 @@ verdict::RunVerdict verdict_of(const Node& node) {
     item.read("assumed", finding.assumed);
     verdict.findings.push_back(std::move(finding));
   }
+  node.read("missing_outputs", verdict.missing_outputs);
+  node.read("inputs_differ", verdict.inputs_differ);
   std::vector<std::uint64_t> rows;
   node.read("first_divergence", rows);
   verdict.first_divergence.assign(rows.begin(), rows.end());

@@ -53,7 +53,8 @@ Cell verdict_cell(const verdict::TensorResult& tensor) {
     return {"no fit", Tone::odd};
   }
   if (tensor.judgement) {
-    return label_cell(tensor.judgement->label);
+    const bool failed = tensor.judgement->label == verdict::Label::unjudged && !tensor.passed;
+    return failed ? Cell{"FAIL", Tone::bad} : label_cell(tensor.judgement->label);
   }
   if (tensor.measurement->class_mismatches > 0) {
     return {"NaN/Inf", Tone::bad};

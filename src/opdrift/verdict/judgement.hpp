@@ -134,6 +134,8 @@ struct RunVerdict {
   /// Positions (of what was judged) of the first culprits in graph order: the first divergence and
   /// its ties, which do not depend on each other.
   std::vector<std::size_t> first_divergence;
+  std::uint64_t missing_outputs = 0;  ///< outputs of the network that one side lacks
+  bool inputs_differ = false;         ///< the two runs were not given the same inputs
 };
 
 }  // namespace opdrift::verdict

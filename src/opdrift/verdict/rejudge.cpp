@@ -24,10 +24,6 @@ bool is_final(const Judgement& judgement) {
   }
 }
 
-double larger(double one, double other) {
-  return std::isnan(one) || one < other ? other : one;
-}
-
 void apply_gates(const Gates& gates, TensorResult& tensor) {
   if (!tensor.measurement) {
     return;
@@ -36,6 +32,12 @@ void apply_gates(const Gates& gates, TensorResult& tensor) {
       apply(gates, *tensor.measurement, tensor.profile ? &*tensor.profile : nullptr);
   tensor.passed = outcome.passed;
   tensor.reason = std::move(outcome.reason);
+}
+
+/// Whether q_own and z' of this tensor are ratios of a replay, which a limit applies to.
+bool was_replayed(const TensorResult& tensor) {
+  return tensor.judgement && tensor.judgement->label != Label::unjudged &&
+         (tensor.judgement->tier == Tier::replay || tensor.judgement->tier == Tier::sampled);
 }
 
 void apply_limit(double limit, TensorResult& tensor) {
@@ -55,21 +57,30 @@ void conclude(RunResult& result) {
   verdict.first_divergence.clear();
   std::size_t culprits = 0;
   for (std::size_t i = 0; i < result.tensors.size(); ++i) {
-    if (!result.tensors[i].passed) {
+    const auto& judgement = result.tensors[i].judgement;
+    if (judgement && judgement->label == Label::culprit) {
       ++culprits;
       if (verdict.first_divergence.empty()) {
         verdict.first_divergence.push_back(i);
       }
     }
   }
-  if (verdict.outcome == Outcome::inconclusive) {
-    return;
+  const std::string all = count_of(result.tensors.size(), "tensor", "tensors");
+  if (culprits > 0) {
+    verdict.outcome = Outcome::fail;
+    verdict.sentence = count_of(culprits, "culprit", "culprits") + " among " + all;
+  } else if (verdict.missing_outputs > 0) {
+    verdict.outcome = Outcome::fail;
+    verdict.sentence =
+        count_of(verdict.missing_outputs, "output", "outputs") + " of the network on one side only";
+  } else if (verdict.inputs_differ) {
+    verdict.outcome = Outcome::inconclusive;
+    verdict.sentence = "the two runs were not given the same inputs";
+  } else if (verdict.outcome != Outcome::inconclusive) {
+    verdict.outcome = Outcome::pass;
+    verdict.sentence = "no culprit among " + all;
   }
-  verdict.outcome = culprits > 0 ? Outcome::fail : Outcome::pass;
-  verdict.sentence =
-      culprits > 0 ? count_of(culprits, "culprit", "culprits") + " among " +
-                         count_of(result.tensors.size(), "tensor", "tensors")
-                   : "no culprit among " + count_of(result.tensors.size(), "tensor", "tensors");
+  settle(result);
 }
 
 }  // namespace
@@ -106,46 +117,58 @@ std::string describe(const Rule& rule) {
 }
 
 Label label_at(const Judgement& judgement, double limit) {
-  if (judgement.label == Label::unjudged) {
-    return Label::unjudged;
-  }
-  if (is_final(judgement)) {
+  if (judgement.label == Label::unjudged || is_final(judgement)) {
     return judgement.label;
   }
-  const bool norm = judgement.q_own > limit;
+  // Written so that a ratio that is no number is beyond every limit.
+  const bool norm = !(judgement.q_own <= limit);
   const double cost = std::fmin(judgement.depth, std::hypot(judgement.rho, judgement.inherited));
-  const bool above_precision = !(judgement.own <= cost);
-  if (judgement.z > limit || (norm && above_precision)) {
+  if (!(judgement.z <= limit) || (norm && !(judgement.own <= cost))) {
     return Label::culprit;
   }
   if (judgement.label == Label::victim || judgement.label == Label::drift) {
     return judgement.label;
   }
-  if (judgement.q_cum > limit) {
-    return Label::victim;
-  }
-  const bool watch = larger(judgement.q_own, judgement.z) > limit / 2.0 ||
-                     larger(judgement.q1, judgement.z1) > limit || norm;
+  const bool wider = judgement.cause == Cause::wider_inputs;
+  const double before = wider ? std::fmax(judgement.q1, judgement.z1) : 0.0;
+  const bool watch =
+      norm || !(std::fmax(judgement.q_own, judgement.z) <= limit / 2.0) || !(before <= limit);
   return watch ? Label::watch : Label::healthy;
 }
 
-void rejudge(const Rule& rule, RunResult& result) {
+Status rejudge(const Rule& rule, RunResult& result) {
+  if (rule.replay_budget && !result.verdict) {
+    return Error{ErrorCode::invalid_argument,
+                 "the result was not judged by the replay budget; compare again with the golden's "
+                 "model"};
+  }
   for (TensorResult& tensor : result.tensors) {
-    if (rule.replay_budget && tensor.judgement && tensor.judgement->tier != Tier::gates) {
-      apply_limit(rule.limit, tensor);
-    } else {
+    if (!rule.replay_budget || !tensor.judgement || tensor.judgement->tier == Tier::gates) {
       apply_gates(rule.gates, tensor);
+    } else if (was_replayed(tensor)) {
+      apply_limit(rule.limit, tensor);
     }
   }
   result.rule = describe(rule);
-  if (!rule.replay_budget) {
-    result.verdict.reset();
-    for (TensorResult& tensor : result.tensors) {
-      tensor.judgement.reset();
-    }
-  } else if (result.verdict) {
+  if (rule.replay_budget) {
     conclude(result);
+    return Unit{};
   }
+  result.verdict.reset();
+  for (TensorResult& tensor : result.tensors) {
+    tensor.judgement.reset();
+  }
+  return Unit{};
+}
+
+void settle(RunResult& result) {
+  if (!result.verdict || result.verdict->outcome == Outcome::fail || result.failed() == 0) {
+    return;
+  }
+  result.verdict->outcome = Outcome::fail;
+  result.verdict->sentence = count_of(result.failed(), "tensor", "tensors") +
+                             " could not be judged by a replay and failed otherwise; " +
+                             result.verdict->sentence;
 }
 
 std::vector<Tolerance> smallest_tolerances(const RunResult& result) {

@@ -29,7 +29,12 @@ std::string describe(const Rule& rule);
 Label label_at(const Judgement& judgement, double limit);
 
 /// Judges all tensors anew and sets the rule, labels, outcome and first divergence of the run.
-void rejudge(const Rule& rule, RunResult& result);
+/// Labels that do not come from a replay stay as they are under the budget. Fails with
+/// invalid_argument when the budget is asked of a run that was never judged by it.
+Status rejudge(const Rule& rule, RunResult& result);
+
+/// A judged run in which a tensor failed is no pass, whatever made the tensor fail.
+void settle(RunResult& result);
 
 /// The tightest limit of a gate with which every tensor of the run would have passed.
 struct Tolerance {

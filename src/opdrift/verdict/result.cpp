@@ -32,7 +32,8 @@ std::tuple<int, double> badness(const TensorResult& tensor) {
     const bool culprit = tensor.judgement->label == Label::culprit;
     const double error = tensor.measurement->relative_l2();
     const bool ordered = culprit || std::isnan(error);
-    return {badness(tensor.judgement->label), ordered ? 0.0 : error};
+    const bool failed = tensor.judgement->label == Label::unjudged && !tensor.passed;
+    return {badness(failed ? Label::culprit : tensor.judgement->label), ordered ? 0.0 : error};
   }
   const double error = tensor.measurement->relative_l2();
   const double size = std::isnan(error) ? std::numeric_limits<double>::infinity() : error;

@@ -218,6 +218,43 @@ TEST_F(JudgeCompare, ASelectionShowsItsOperatorsAndJudgesThemAlike) {
   EXPECT_FALSE(result.tensors[0].judgement->inputs_replayed);
 }
 
+TEST_F(JudgeCompare, AnInterruptionWhileJudgingKeepsWhatWasMeasured) {
+  write("half", tensor::DType::f16, run_chain(tensor::DType::f16, nullptr));
+  CancelFlag cancel;
+  CompareOptions options;
+  options.cancel = &cancel;
+  options.jobs = 1;
+  options.progress = [&](std::uint64_t, std::uint64_t, std::uint64_t bytes) {
+    if (bytes == 0) {  // only measuring reads bytes
+      cancel.cancel();
+    }
+  };
+  const verdict::RunResult result = compare("half", options);
+  EXPECT_TRUE(result.interrupted);
+  EXPECT_FALSE(result.verdict);
+  EXPECT_EQ(result.tensors.size(), 4U);
+}
+
+TEST_F(JudgeCompare, ASecondModelIsRefusedBeforeAnythingIsRead) {
+  CompareOptions options;
+  options.graphs = {path("model.onnx"), path("model.onnx")};
+  const auto result = compare_dumps(path("nowhere"), path("golden"), options);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, ErrorCode::invalid_argument);
+}
+
+TEST_F(JudgeCompare, AModelOfTheSameSizeWithOtherBytesIsNotTheGoldens) {
+  ASSERT_TRUE(io::write_file(path("golden/manifest.json"),
+                             R"({"schema":"opdrift.dump","schema_version":1,"model":{"path":")" +
+                                 path("model.onnx") + R"(","size_bytes":)" +
+                                 std::to_string(std::filesystem::file_size(path("model.onnx"))) +
+                                 R"(,"content_hash":"fnv1a64:0000000000000000"}})"));
+  const auto model = golden_model("", path("golden"));
+  ASSERT_TRUE(model);
+  EXPECT_FALSE(model->model);
+  EXPECT_NE(model->note.find("has changed"), std::string::npos) << model->note;
+}
+
 TEST(GraphProblem, OperatorsOnACycleAreLeftOutAndSaid) {
   onnx::Model model = chain();
   model.graph.nodes.push_back(onnx::make_node("Add", "loop_a", {"x", "b"}, {"a"}));
@@ -261,8 +298,11 @@ TEST(GraphProblem, ConstantNodesAreParametersWithTheirValue) {
   EXPECT_EQ(problem.parameters[value]->shape(), tensor::Shape{2});
 }
 
-TEST(LooksLikeJson, ToldByTheFirstCharacter) {
-  EXPECT_FALSE(looks_like_json("/nowhere"));
+TEST_F(JudgeCompare, GraphsAreToldByTheirFirstCharacter) {
+  ASSERT_TRUE(io::write_file(path("graph.onnx"), "\xEF\xBB\xBF \n{\"graph\": []}"));
+  EXPECT_TRUE(looks_like_json(path("graph.onnx")));
+  EXPECT_FALSE(looks_like_json(path("model.onnx")));
+  EXPECT_FALSE(looks_like_json(path("nowhere")));
 }
 
 }  // namespace

@@ -152,6 +152,7 @@ TEST_F(JudgeNetwork, TheOperatorThatAddsTheErrorIsTheCulprit) {
   EXPECT_EQ(result.verdict->outcome, Outcome::fail);
   EXPECT_EQ(label_of(result, "relu"), Label::culprit);
   EXPECT_NE(label_of(result, "mul"), Label::culprit);
+  EXPECT_EQ(result.failed(), 1U);  // what mul read is a copy of what relu made
 }
 
 TEST_F(JudgeNetwork, AnOperatorWithAConstantIsReplayedWithTheDumpedOne) {
@@ -178,6 +179,22 @@ TEST(AtcProblem, CastsWithoutAGoldenAreLookedThrough) {
   EXPECT_EQ(problem.problem.values[add.inputs[0]].role, verdict::ProblemValue::Role::network_input);
   EXPECT_EQ(problem.problem.values[add.inputs[1]].role, verdict::ProblemValue::Role::parameter);
   EXPECT_TRUE(problem.problem.values[problem.problem.operators[2].outputs[0]].network_output);
+}
+
+TEST(AtcProblem, OfOperatorsWithOneNameTheFirstCounts) {
+  GraphJson graph;
+  graph.plain("add", {}).op("add", "Relu", {}, "\"add\"", "add");
+  const std::string text = graph.text();
+  auto read = graph::parse_atc_json(as_bytes(text), "g.json", {.attributes = true});
+  ASSERT_TRUE(read);
+  const AtcLookup lookup{[](const std::string&, std::uint32_t) { return true; },
+                         [](const std::string&, std::uint32_t) -> Result<tensor::View> {
+                           return Error{ErrorCode::not_found, "none"};
+                         }};
+  const GraphProblem problem = atc_problem(std::move(*read), lookup);
+  ASSERT_EQ(problem.problem.operators.size(), 1U);
+  EXPECT_EQ(problem.problem.operators[0].op->type, "Add");
+  EXPECT_EQ(problem.notes.size(), 1U);
 }
 
 TEST(AtcProblem, CastsInACircleEndTheSearch) {

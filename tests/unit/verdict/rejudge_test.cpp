@@ -69,10 +69,10 @@ TEST(LabelAt, WhatWasNotJudgedStaysSo) {
 TEST(Rejudge, OtherGatesChangeWhoPasses) {
   RunResult result;
   result.tensors = {with_error(0.001), with_error(0.05)};
-  rejudge(*parse_rule("rel_l2=0.01"), result);
+  ASSERT_TRUE(rejudge(*parse_rule("rel_l2=0.01"), result));
   EXPECT_TRUE(result.tensors[0].passed);
   EXPECT_FALSE(result.tensors[1].passed);
-  rejudge(*parse_rule("rel_l2=0.1"), result);
+  ASSERT_TRUE(rejudge(*parse_rule("rel_l2=0.1"), result));
   EXPECT_EQ(result.failed(), 0U);
 }
 
@@ -83,12 +83,58 @@ TEST(Rejudge, TheRunFollowsItsTensors) {
   result.tensors[1].judgement = judged(6.0, 1.0);
   result.verdict = RunVerdict{};
   result.verdict->outcome = Outcome::pass;
-  rejudge(*parse_rule("verdict"), result);
+  ASSERT_TRUE(rejudge(*parse_rule("verdict"), result));
   EXPECT_EQ(result.verdict->outcome, Outcome::fail);
   EXPECT_EQ(result.verdict->first_divergence, std::vector<std::size_t>{1});
-  rejudge(*parse_rule("verdict=10"), result);
+  ASSERT_TRUE(rejudge(*parse_rule("verdict=10"), result));
   EXPECT_EQ(result.verdict->outcome, Outcome::pass);
   EXPECT_TRUE(result.verdict->first_divergence.empty());
+}
+
+TEST(LabelAt, ARatioThatIsNoNumberPassesNoLimit) {
+  EXPECT_EQ(label_at(judged(1.0, std::nan("")), 4.0), Label::culprit);
+  EXPECT_EQ(label_at(judged(std::nan(""), 1.0), 4.0), Label::culprit);
+}
+
+TEST(Rejudge, LabelsThatDoNotComeFromAReplayStay) {
+  RunResult result;
+  result.tensors = {with_error(0.5), with_error(0.5), {}};
+  result.tensors[0].judgement = Judgement{};
+  result.tensors[0].judgement->label = Label::culprit;
+  result.tensors[0].judgement->tier = Tier::golden_pair;
+  result.tensors[1].judgement = Judgement{};  // unjudged, and beyond the limits
+  result.tensors[1].judgement->tier = Tier::gates;
+  result.tensors[2].judgement = Judgement{};  // could not be compared
+  result.verdict = RunVerdict{};
+  ASSERT_TRUE(rejudge(*parse_rule("verdict=100"), result));
+  EXPECT_EQ(result.failed(), 3U);
+  EXPECT_EQ(result.verdict->outcome, Outcome::fail);
+}
+
+TEST(Rejudge, ALostOutputFailsUnderEveryLimit) {
+  RunResult result;
+  result.tensors = {with_error(0.001)};
+  result.tensors[0].passed = true;
+  result.tensors[0].judgement = judged(1.0, 1.0);
+  result.verdict = RunVerdict{};
+  result.verdict->missing_outputs = 1;
+  ASSERT_TRUE(rejudge(*parse_rule("verdict=100"), result));
+  EXPECT_EQ(result.verdict->outcome, Outcome::fail);
+}
+
+TEST(Rejudge, ABudgetThatWasNeverWorkedOutIsNotPretended) {
+  RunResult result;
+  result.tensors = {with_error(0.001)};
+  EXPECT_FALSE(rejudge(*parse_rule("verdict"), result));
+}
+
+TEST(Settle, ARunWithAFailedTensorIsNoPass) {
+  RunResult result;
+  result.tensors = {with_error(0.5)};
+  result.verdict = RunVerdict{};
+  result.verdict->outcome = Outcome::pass;
+  settle(result);
+  EXPECT_EQ(result.verdict->outcome, Outcome::fail);
 }
 
 TEST(SmallestTolerances, LetExactlyTheWholeRunPass) {
@@ -103,7 +149,7 @@ TEST(SmallestTolerances, LetExactlyTheWholeRunPass) {
     rule = *parse_rule(text);
     RunResult again = result;
     again.tensors.pop_back();
-    rejudge(rule, again);
+    ASSERT_TRUE(rejudge(rule, again));
     EXPECT_EQ(again.failed(), 0U) << text;
   }
   EXPECT_EQ(smallest_tolerances(result).size(), 5U);

@@ -50,6 +50,10 @@ class Builder {
       add_value(made_, atc_value(op.name, 0), ProblemValue::Role::network_input);
       return;
     }
+    if (is_repeated(op)) {
+      made_.notes.push_back("the graph has operator '" + op.name + "' more than once");
+      return;
+    }
     if (is_one_of(op.type, kStored) || op.type == "NetOutput" || looked_through(op)) {
       return;
     }
@@ -64,6 +68,9 @@ class Builder {
     }
     made_.problem.operators.push_back(std::move(made));
   }
+
+  /// Names may repeat; the first operator of a name counts, as in pairing.
+  bool is_repeated(const graph::Operator& op) const { return find(op.name) != &op; }
 
   bool looked_through(const graph::Operator& op) const {
     return is_one_of(op.type, kTransparent) && !op.inputs.empty() &&

@@ -1,10 +1,14 @@
 #include "opdrift/pipeline/judge/golden_model.hpp"
 
 #include <array>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <utility>
 
+#include "opdrift/base/byte_cursor.hpp"
+#include "opdrift/base/mapped_file.hpp"
+#include "opdrift/base/stable_hash.hpp"
 #include "opdrift/io/dump_manifest.hpp"
 
 namespace opdrift::pipeline {
@@ -17,6 +21,18 @@ namespace fs = std::filesystem;
 std::array<fs::path, 2> places_of(const std::string& model_path, const fs::path& dump) {
   const fs::path named(model_path);
   return {named, dump / named.filename()};
+}
+
+/// Retrained weights leave the size of a model as it was.
+bool has_hash(const std::string& path, const std::string& wanted) {
+  const auto bytes = map_file(path);
+  if (!bytes) {
+    return true;  // opening it will tell
+  }
+  std::array<char, 32> hash{};
+  std::snprintf(hash.data(), hash.size(), "fnv1a64:%016llx",
+                static_cast<unsigned long long>(stable_hash(as_text(bytes->span))));
+  return wanted.empty() || wanted == hash.data();
 }
 
 }  // namespace
@@ -41,7 +57,7 @@ Result<GoldenModel> golden_model(const std::string& given, const std::string& go
     if (problem) {
       continue;
     }
-    if (size != manifest->model_size_bytes) {
+    if (size != manifest->model_size_bytes || !has_hash(place.string(), manifest->model_hash)) {
       found.note = "the model '" + place.string() + "' has changed since the golden was dumped; ";
       break;
     }

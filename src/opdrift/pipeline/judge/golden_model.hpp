@@ -15,8 +15,8 @@ struct GoldenModel {
 };
 
 /// Opens `given`. When that is empty, the model that the manifest of the golden dump names, as long
-/// as it is where it was (as written, or beside the dump) and has the size it had. Fails only for a
-/// given model that cannot be read.
+/// as it is where it was (as written, or beside the dump) and has the content it had. Fails only
+/// for a given model that cannot be read.
 Result<GoldenModel> golden_model(const std::string& given, const std::string& golden_dump);
 
 /// True when the file begins like JSON, after blanks and a byte order mark.

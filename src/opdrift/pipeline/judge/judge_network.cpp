@@ -43,6 +43,7 @@ class NetworkJudge {
       return Unit{};
     }
     place_goldens(problem, values);
+    result.notes.insert(result.notes.end(), problem.notes.begin(), problem.notes.end());
     return judge_run(problem, values, options, result);
   }
 
@@ -77,7 +78,11 @@ class NetworkJudge {
       }
     }
     place_target_inputs(problem, values);
-    return placed == 0 ? Status(Unit{}) : judge_run(problem, values, options, result);
+    if (placed == 0) {
+      return Unit{};
+    }
+    result.notes.insert(result.notes.end(), problem.notes.begin(), problem.notes.end());
+    return judge_run(problem, values, options, result);
   }
 
  private:
@@ -218,7 +223,7 @@ Status judge_network(const NetworkInputs& inputs, const NetworkOptions& network,
     const GraphProblem problem = onnx_problem(*model.model);
     OPDRIFT_CHECK_OK(judge.by_model(problem, row_of_job, judge_run_options(options), result));
   }
-  if (!result.verdict) {
+  if (!result.verdict && !result.interrupted) {
     OPDRIFT_CHECK_OK(judge.by_target_graph(row_of_job, judge_run_options(options), result));
   }
   return conclude(options, result);

@@ -51,7 +51,13 @@ void merge(std::optional<RunVerdict>& run, RunVerdict step, const std::string& n
     return;
   }
   merge_findings(run->findings, std::move(step.findings));
-  if (badness(step.outcome) > badness(run->outcome)) {
+  const bool worse = badness(step.outcome) > badness(run->outcome);
+  if (!worse && run->outcome == Outcome::pass) {
+    run->sentence = "in every step, every operator stays within what its precision explains";
+  }
+  run->missing_outputs += step.missing_outputs;
+  run->inputs_differ = run->inputs_differ || step.inputs_differ;
+  if (worse) {
     run->outcome = step.outcome;
     run->sentence = std::move(step.sentence);
     run->first_divergence = std::move(step.first_divergence);
@@ -88,9 +94,13 @@ class PairJudge {
       }
       result.verdict.reset();
       OPDRIFT_CHECK_OK(judge_run(problem, values, judge_options, result));
+      if (!result.verdict) {
+        return Unit{};  // interrupted
+      }
       merge(verdict, std::move(*result.verdict), step);
     }
     result.verdict = std::move(verdict);
+    result.notes.insert(result.notes.end(), problem.notes.begin(), problem.notes.end());
     return Unit{};
   }
 

@@ -1,6 +1,7 @@
 #include "opdrift/pipeline/judge/judge_run.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 #include "opdrift/pipeline/judge/explain_run.hpp"
@@ -37,6 +38,45 @@ std::string given_model(const CompareOptions& options) {
   return model == options.graphs.end() ? std::string() : *model;
 }
 
+/// The error of every golden tensor that was judged where it was made.
+std::unordered_map<std::string, const metrics::Measurement*> judged_outputs(
+    const verdict::RunResult& result) {
+  std::unordered_map<std::string, const metrics::Measurement*> outputs;
+  for (const verdict::TensorResult& row : result.tensors) {
+    if (row.judgement && row.measurement && row.role == "output") {
+      outputs.emplace(row.golden_path + '\n' + row.tensor_name, &*row.measurement);
+    }
+  }
+  return outputs;
+}
+
+/// An input that is no worse than the output it is a copy of.
+bool is_copy(const metrics::Measurement& input, const metrics::Measurement& output) {
+  constexpr double kSlack = 1.0 + 1e-6;  // sums taken in another order
+  return input.class_mismatches <= output.class_mismatches &&
+         input.relative_l2() <= output.relative_l2() * kSlack;
+}
+
+/// Rows that hold no value of the graph. What operators read was judged where it was made.
+void judge_the_rest(verdict::RunResult& result) {
+  const auto outputs = judged_outputs(result);
+  for (verdict::TensorResult& row : result.tensors) {
+    if (row.judgement) {
+      continue;
+    }
+    const auto output = outputs.find(row.golden_path + '\n' + row.tensor_name);
+    if (row.role == "input" && row.measurement && output != outputs.end() &&
+        is_copy(*row.measurement, *output->second)) {
+      row.judgement = Judgement{};
+      row.judgement->sentence = "judged where it was made";
+      row.passed = true;
+      row.reason = row.judgement->sentence;
+    } else {
+      row.judgement = outside_graph(row);
+    }
+  }
+}
+
 void take_judgement(Judgement judgement, verdict::TensorResult& row) {
   row.passed = judgement.label != Label::culprit;
   row.reason = judgement.label == Label::healthy ? std::string() : judgement.sentence;
@@ -47,7 +87,12 @@ void take_judgement(Judgement judgement, verdict::TensorResult& row) {
 
 Status judge_run(const GraphProblem& problem, const PairValues& values,
                  const JudgeRunOptions& options, verdict::RunResult& result) {
-  OPDRIFT_TRY(verdict::JudgedRun judged, verdict::judge(problem.problem, values, options.judge));
+  auto answer = verdict::judge(problem.problem, values, options.judge);
+  if (!answer && answer.error().code == ErrorCode::cancelled) {
+    result.interrupted = true;  // what was measured is kept
+    return Unit{};
+  }
+  OPDRIFT_TRY(verdict::JudgedRun judged, std::move(answer));
   for (ValueId value = 0; value < judged.values.size(); ++value) {
     const std::optional<std::size_t> row = values.row_of(value);
     if (row && judged.values[value] && result.tensors[*row].measurement) {
@@ -62,12 +107,13 @@ Status judge_run(const GraphProblem& problem, const PairValues& values,
   }
   judged.run.first_divergence = std::move(first_rows);
   result.verdict = std::move(judged.run);
-  result.overflow = overflow_summary(problem, values, result);
+  if (result.overflow.sentence.empty()) {
+    result.overflow = overflow_summary(problem, values, result);
+  }
   if (options.explain) {
     explain_run(problem, values, {.jobs = options.judge.jobs, .cancel = options.judge.cancel},
                 result);
   }
-  result.notes.insert(result.notes.end(), problem.notes.begin(), problem.notes.end());
   return Unit{};
 }
 
@@ -77,6 +123,11 @@ JudgeRunOptions judge_run_options(const CompareOptions& options) {
   run.judge.assume = options.assume;
   run.judge.jobs = options.jobs;
   run.judge.cancel = options.cancel;
+  if (options.progress) {
+    run.judge.progress = [&options](std::uint64_t done, std::uint64_t total) {
+      options.progress(done, total, 0);
+    };
+  }
   return run;
 }
 
@@ -84,11 +135,29 @@ bool wants_verdict(const CompareOptions& options, const verdict::RunResult& resu
   return options.decided_by != DecidedBy::gates && !result.tensors.empty() && !result.interrupted;
 }
 
+Status check_model(const CompareOptions& options) {
+  const auto models = std::count_if(options.graphs.begin(), options.graphs.end(),
+                                    [](const std::string& path) { return !looks_like_json(path); });
+  if (models > 1) {
+    return Error{
+        ErrorCode::invalid_argument,
+        "expected at most one ONNX model among the graphs, found " + std::to_string(models)};
+  }
+  if (models == 1) {
+    OPDRIFT_CHECK_OK(io::onnx::open_model(given_model(options)));
+  }
+  return Unit{};
+}
+
 Result<GoldenModel> model_of(const CompareOptions& options, const std::string& golden_path) {
   return golden_model(given_model(options), golden_path);
 }
 
 Status conclude(const CompareOptions& options, verdict::RunResult& result, const std::string& why) {
+  if (!result.verdict && result.interrupted) {
+    result.notes.emplace_back("judging was interrupted: the limits stand");
+    return Unit{};
+  }
   if (!result.verdict && options.decided_by == DecidedBy::verdict) {
     return Error{ErrorCode::invalid_argument, "--rule verdict: " + why};
   }
@@ -96,19 +165,16 @@ Status conclude(const CompareOptions& options, verdict::RunResult& result, const
     result.notes.push_back("judged by limits: " + why);
     return Unit{};
   }
-  for (verdict::TensorResult& row : result.tensors) {
-    if (!row.judgement) {
-      row.judgement = outside_graph(row);
-    }
-  }
+  judge_the_rest(result);
   verdict::Rule rule;
   rule.replay_budget = true;
   rule.limit = options.limit;
   rule.gates = options.gates;
   result.rule = verdict::describe(rule);
   if (options.limit != verdict::Rule{}.limit) {
-    verdict::rejudge(rule, result);
+    return verdict::rejudge(rule, result);
   }
+  verdict::settle(result);
   return Unit{};
 }
 

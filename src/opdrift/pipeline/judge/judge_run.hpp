@@ -19,7 +19,8 @@ struct JudgeRunOptions {
 };
 
 /// Judges a comparison by the replay budget and writes what was found into `result`: judgements and
-/// explanations of its rows, the verdict on the run, notes. `values` names the row of each value.
+/// explanations of its rows, the verdict on the run. `values` names the row of each value. After an
+/// interruption the result has no verdict and is marked.
 Status judge_run(const GraphProblem& problem, const PairValues& values,
                  const JudgeRunOptions& options, verdict::RunResult& result);
 
@@ -28,6 +29,10 @@ JudgeRunOptions judge_run_options(const CompareOptions& options);
 
 /// False when limits were asked for, or there is nothing to judge.
 bool wants_verdict(const CompareOptions& options, const verdict::RunResult& result);
+
+/// Whether the model among the graphs, if one was given, can be read, so that a slip of the pen is
+/// told before the work and not after it. Fails as open_model does, and for several models.
+Status check_model(const CompareOptions& options);
 
 /// The model that the options or the golden's manifest name. Fails when a given one cannot be read.
 Result<GoldenModel> model_of(const CompareOptions& options, const std::string& golden_path);

@@ -6,6 +6,7 @@
 
 #include "opdrift/pipeline/judge/pair_values.hpp"
 #include "opdrift/verdict/golden_pair.hpp"
+#include "opdrift/verdict/rejudge.hpp"
 
 namespace opdrift::pipeline {
 
@@ -98,7 +99,9 @@ Status judge_by_other_runs(const std::string& golden, const CompareOptions& opti
     row.passed = row.judgement->label != Label::culprit;
     row.reason = row.judgement->label == Label::healthy ? "" : row.judgement->sentence;
   }
-  if (!result.verdict) {
+  if (result.verdict) {
+    verdict::settle(result);
+  } else {
     result.verdict = verdict_of(result);
     result.rule =
         "golden pair: at most 2 times as far from the golden as a fair run (3 for bfloat16 "

@@ -74,8 +74,10 @@ void say_out_of_step(std::vector<verdict::Finding> findings, verdict::RunResult&
   for (verdict::TensorResult& row : result.tensors) {
     row.judgement = verdict::Judgement{};
     row.judgement->sentence = "of another step than its golden";
-    row.passed = true;
-    row.reason = row.judgement->sentence;
+    if (row.measurement) {
+      row.passed = true;
+      row.reason = row.judgement->sentence;
+    }
   }
   result.verdict = std::move(verdict);
 }
