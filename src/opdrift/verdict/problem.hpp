@@ -54,10 +54,6 @@ class ValueSource {
   /// The value in the logical order of the golden, mapped and not copied. The view keeps its bytes
   /// alive. The target's view may have another shape only where the element counts differ.
   virtual Result<tensor::View> view(RunSide side, ValueId value) const = 0;
-
-  /// What a comparison measured of the two sides of a value, or nullptr. With it large tensors need
-  /// not be read once more, only sampled.
-  virtual const metrics::Measurement* measured(ValueId /*value*/) const { return nullptr; }
 };
 
 }  // namespace opdrift::verdict

@@ -2,7 +2,6 @@
 
 #include "unit/verdict/sample_networks.hpp"
 
-#include "opdrift/metrics/measure.hpp"
 #include "opdrift/verdict/judge/reader.hpp"
 #include "opdrift/verdict/judge/survey.hpp"
 
@@ -90,41 +89,6 @@ TEST(Sampling, OneWrongElementIsFoundAndConfirmedByTheWholeReplay) {
     const Tier tier = std::string(name) == "product" ? Tier::sampled : Tier::replay;
     EXPECT_EQ(net.of(run, name).tier, tier) << name;
   }
-}
-
-// What a comparison measured replaces the pass over both tensors.
-class MeasuredNetwork : public MemoryNetwork {
- public:
-  void measure_all() {
-    for (ValueId value = 0; value < problem.values.size(); ++value) {
-      if (has(RunSide::golden, value) && has(RunSide::target, value)) {
-        measured_[value] =
-            metrics::measure(*view(RunSide::golden, value), *view(RunSide::target, value)).value();
-      }
-    }
-  }
-  const metrics::Measurement* measured(ValueId value) const override {
-    const auto found = measured_.find(value);
-    return found == measured_.end() ? nullptr : &found->second;
-  }
-
- private:
-  std::map<ValueId, metrics::Measurement> measured_;
-};
-
-TEST(Sampling, MeasurementsSpareThePassOverTheTensors) {
-  MeasuredNetwork net;
-  build_large_network(net);
-  net.run(stored_as(DType::f32), stored_as(DType::f16),
-          {{"sum", [](Array& y) { y.values[4321] += 2.0; }}});
-  net.measure_all();
-  const JudgedRun run = net.judge();
-  EXPECT_THAT(net.with(run, Label::culprit), ElementsAre("sum"));
-  EXPECT_EQ(net.of(run, "sum").worst, 4321U);
-  EXPECT_NEAR(
-      net.of(run, "conv").relative,
-      std::sqrt(net.measured(net.id("conv"))->sum_d2 / net.measured(net.id("conv"))->sum_golden2),
-      1e-12);
 }
 
 TEST(Survey, FindsClassesNormsAndTheWorstElements) {

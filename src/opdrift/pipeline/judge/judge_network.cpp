@@ -38,7 +38,6 @@ class NetworkJudge {
     PairValues values(
         problem, [this](std::size_t job) { return open_job(job); },
         [this](std::size_t entry) { return open_golden(entry); });
-    values.use_measurements(result);
     if (place_pairs(problem, row_of_job, values) == 0) {
       return Unit{};
     }
@@ -68,7 +67,6 @@ class NetworkJudge {
     PairValues values(
         problem, [this](std::size_t job) { return open_job(job); },
         [this](std::size_t entry) { return open_golden(entry); });
-    values.use_measurements(result);
     std::size_t placed = 0;
     for (const auto& [name, job] : outputs) {
       const auto value = problem.value_of.find(name);

@@ -88,7 +88,6 @@ class PairJudge {
       PairValues values(
           problem, [this](std::size_t pair) { return open_pair(pair); },
           [this](std::size_t tensor) { return open_golden(tensor); });
-      values.use_measurements(result);
       if (place(step, names, values) == 0) {
         continue;
       }

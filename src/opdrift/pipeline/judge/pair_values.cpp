@@ -57,16 +57,6 @@ Result<tensor::View> PairValues::view(RunSide side, ValueId value) const {
   return Error{ErrorCode::not_found, "no tensor for value", problem_.problem.values[value].name};
 }
 
-const metrics::Measurement* PairValues::measured(ValueId value) const {
-  if (result_ == nullptr || !rows_[value]) {
-    return nullptr;
-  }
-  const verdict::TensorResult& row = result_->tensors[*rows_[value]];
-  const auto elements = tensor::element_count(row.golden_shape);
-  const bool whole = row.measurement && elements && row.measurement->count == *elements;
-  return whole ? &*row.measurement : nullptr;
-}
-
 namespace {
 
 std::string operator_key(std::string_view name, std::uint32_t index) {

@@ -30,20 +30,14 @@ class PairValues : public verdict::ValueSource {
   /// A golden tensor without a partner.
   void set_golden(verdict::ValueId value, std::size_t golden);
 
-  /// The result whose rows set_pair names; its measurements spare the judge a look at large
-  /// tensors. It must outlive the judging.
-  void use_measurements(const verdict::RunResult& result) { result_ = &result; }
-
   /// The row of the result that holds a value.
   std::optional<std::size_t> row_of(verdict::ValueId value) const;
 
   bool has(verdict::RunSide side, verdict::ValueId value) const override;
   Result<tensor::View> view(verdict::RunSide side, verdict::ValueId value) const override;
-  const metrics::Measurement* measured(verdict::ValueId value) const override;
 
  private:
   const GraphProblem& problem_;
-  const verdict::RunResult* result_ = nullptr;
   OpenPair open_pair_;
   OpenGolden open_golden_;
   std::vector<std::optional<std::size_t>> pairs_;

@@ -104,8 +104,7 @@ Result<std::vector<replay::Array>> OperatorJudge::outlines() {
 Result<Survey> OperatorJudge::survey_output(ValueId value) const {
   OPDRIFT_TRY(const tensor::View golden, context_.source.view(RunSide::golden, value));
   OPDRIFT_TRY(const tensor::View target, context_.source.view(RunSide::target, value));
-  const metrics::Measurement* measured = context_.source.measured(value);
-  return measured == nullptr ? survey(golden, target) : survey(golden, target, *measured);
+  return survey(golden, target);
 }
 
 Found OperatorJudge::surveyed(const Survey& survey, const Formats& formats) const {

@@ -15,8 +15,6 @@ constexpr std::size_t kBlock = 8192;
 constexpr std::size_t kMismatchesKept = 1024;
 constexpr double kTinyScale = 1e-300;
 // What is looked at when a measurement tells the rest: evenly spread stretches of the tensor.
-constexpr std::uint64_t kStretches = 64;
-constexpr std::size_t kStretch = 256;
 
 // Reads a view in blocks of double, in logical order.
 class BlockReader {
@@ -197,37 +195,6 @@ Result<Survey> survey(const tensor::View& golden, const tensor::View& target) {
     surveyor.take(first, golden_reader.read(first, length), target_reader.read(first, length));
   }
   return surveyor.finish(count);
-}
-
-Result<Survey> survey(const tensor::View& golden, const tensor::View& target,
-                      const metrics::Measurement& measured) {
-  if (measured.class_mismatches > 0 || measured.count != golden.count() ||
-      measured.count <= kStretches * kStretch) {
-    return survey(golden, target);
-  }
-  OPDRIFT_CHECK_OK(check_numbers(golden, target));
-  const std::uint64_t count = measured.count;
-  BlockReader golden_reader(golden);
-  BlockReader target_reader(target);
-  Surveyor surveyor(std::min(row_length(golden), kStretch));
-  for (std::uint64_t i = 0; i < kStretches; ++i) {
-    const std::uint64_t first = i * ((count - kStretch) / (kStretches - 1));
-    surveyor.take(first, golden_reader.read(first, kStretch), target_reader.read(first, kStretch));
-  }
-  Survey result = surveyor.finish(count);
-  result.equal = measured.sum_d2 == 0.0;
-  result.finite = measured.finite_pairs;
-  result.shared_nonfinite = measured.nonfinite.total();
-  result.golden_norm = std::sqrt(measured.sum_golden2);
-  result.error_norm = std::sqrt(measured.sum_d2);
-  for (const metrics::Worst* worst : {&measured.max_abs, &measured.max_scaled}) {
-    if (worst->index < count) {
-      result.worst.push_back(worst->index);
-    }
-  }
-  std::sort(result.worst.begin(), result.worst.end());
-  result.worst.erase(std::unique(result.worst.begin(), result.worst.end()), result.worst.end());
-  return result;
 }
 
 std::vector<std::uint64_t> random_positions(std::uint64_t population, std::size_t count,

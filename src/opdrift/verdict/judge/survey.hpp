@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "opdrift/base/result.hpp"
-#include "opdrift/metrics/measurement.hpp"
 #include "opdrift/tensor/view.hpp"
 
 // One streaming pass over a pair of tensors, for operators that are replayed at a sample only.
@@ -33,11 +32,6 @@ struct Survey {
 
 /// Both views must have the same element count; dtypes must be numbers.
 Result<Survey> survey(const tensor::View& golden, const tensor::View& target);
-
-/// The same from what a comparison measured: only the two elements that it points at and some
-/// stretches of the tensor are looked at, unless classes differ.
-Result<Survey> survey(const tensor::View& golden, const tensor::View& target,
-                      const metrics::Measurement& measured);
 
 /// `count` positions below `population`, with repeats, from `seed` alone.
 std::vector<std::uint64_t> random_positions(std::uint64_t population, std::size_t count,
