@@ -111,10 +111,12 @@ int run_convert(std::span<const std::string> arguments) {
       ->needs(watching);
   app.add_option("--settle", watch.settle_s, "seconds without a change that finish a file")
       ->check(CLI::Range(0.0, kLongestWait))
+      ->check(a_number())
       ->capture_default_str()
       ->needs(watching);
   app.add_option("--idle", watch.idle_s, "end after so many seconds without news; 0: never")
       ->check(CLI::Range(0.0, kLongestWait))
+      ->check(a_number())
       ->capture_default_str()
       ->needs(watching);
   if (const auto code = parse_arguments(app, arguments)) {

@@ -52,7 +52,8 @@ void add_options(CLI::App& app, engine::DumpOptions& dump, Options& options) {
       ->capture_default_str();
   app.add_option("--memory", options.memory_mb, "MB of values held at a time")
       ->capture_default_str()
-      ->check(CLI::Range(1.0, 1e9));
+      ->check(CLI::Range(1.0, 1e9))
+      ->check(a_number());
   app.add_flag("--overwrite", dump.overwrite, "replace an older dump in the folder");
   app.add_flag("!--no-check", dump.check_outputs,
                "do not compare the final outputs with those of a plain run");

@@ -1,8 +1,10 @@
 #include "opdrift/cli/options.hpp"
 
+#include <cmath>
 #include <memory>
 #include <vector>
 
+#include "opdrift/base/text.hpp"
 #include "opdrift/cli/console.hpp"
 #include "opdrift/cli/help_format.hpp"
 
@@ -22,6 +24,14 @@ std::optional<int> parse_arguments(CLI::App& app, std::span<const std::string> a
     return kExitTrouble;
   }
   return std::nullopt;
+}
+
+CLI::Validator a_number() {
+  const auto check = [](const std::string& text) {
+    const auto value = parse_double(text);
+    return value && !std::isnan(*value) ? std::string() : "expected a number, found " + text;
+  };
+  return CLI::Validator(check, "", "a number");
 }
 
 }  // namespace opdrift::cli

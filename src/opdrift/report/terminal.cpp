@@ -113,6 +113,32 @@ std::string ledger_line(const verdict::RunResult& result, verdict::RunSide side)
   return text + "\n";
 }
 
+/// The first files and tensors that could not be read, with the reason.
+std::string unreadable_lines(const verdict::RunResult& result, const TerminalStyle& style) {
+  constexpr std::size_t kShown = 5;
+  std::size_t found = 0;
+  std::string text;
+  for (const verdict::LedgerEntry& entry : result.ledger) {
+    if (entry.state != verdict::LedgerState::unreadable || ++found > kShown) {
+      continue;
+    }
+    std::string_view reason = entry.reason;
+    if (const std::string own = entry.path + ": "; reason.substr(0, own.size()) == own) {
+      reason.remove_prefix(own.size());
+    }
+    const std::string what =
+        std::string(entry.side == verdict::RunSide::target ? "target " : "golden ") + entry.path +
+        (entry.tensor.empty() ? "" : " (" + entry.tensor + ")") + ": " + std::string(reason);
+    text += painted("unread", Tone::bad, style.colour) + "  " +
+            wrapped(printable(what), style.columns, kMargin) + "\n";
+  }
+  if (found > kShown) {
+    text +=
+        "        and " + std::to_string(found - kShown) + " more, see the ledger of the result\n";
+  }
+  return text;
+}
+
 /// Where NaN and Inf come from, and the worst of what is about to make some.
 std::string overflow_lines(const verdict::RunResult& result, const TerminalStyle& style) {
   constexpr std::size_t kShown = 3;
@@ -142,6 +168,7 @@ std::string render_terminal(const verdict::RunResult& result, const TerminalStyl
   }
   text += "\n" + ledger_line(result, verdict::RunSide::target);
   text += ledger_line(result, verdict::RunSide::golden);
+  text += unreadable_lines(result, style);
   text += overflow_lines(result, style);
   text += "rule    " + wrapped(printable(result.rule), style.columns, kMargin) + "\n";
   for (const std::string& note : result.notes) {

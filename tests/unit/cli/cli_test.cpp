@@ -106,6 +106,22 @@ TEST_F(Cli, ALinkNamedMsaccucmpIsTheFrontEnd) {
   }
 }
 
+TEST_F(Cli, AWaitThatIsNoNumberIsRefused) {
+  for (const char* option : {"--settle nan", "--idle nan", "--settle -1", "--idle 1e300"}) {
+    const Outcome outcome =
+        opdrift("convert " + quoted(path("golden")) + " --to stats --watch " + option);
+    EXPECT_EQ(outcome.exit_code, 2) << option;
+  }
+}
+
+TEST_F(Cli, WhatCannotBeReadIsNamedWithTheReason) {
+  std::ofstream(path("other/b.npy")) << "\x93NUMPY";
+  const Outcome outcome =
+      opdrift("compare " + quoted(path("other")) + " " + quoted(path("golden")));
+  EXPECT_NE(outcome.text.find("b.npy"), std::string::npos) << outcome.text;
+  EXPECT_NE(outcome.text.find("unread"), std::string::npos);
+}
+
 TEST_F(Cli, AFullDiskIsReportedAndNotIgnored) {
   if (!std::filesystem::exists("/dev/full")) {
     GTEST_SKIP() << "no /dev/full here";

@@ -32,9 +32,9 @@ Result<Assumptions> parse_assumptions(std::string_view text) {
     const std::string_view word = text.substr(0, comma);
     if (!apply(word, assumptions)) {
       return Error{ErrorCode::invalid_argument,
-                   "expected tf32, bf16-products, half-accumulators, truncation, wider-inputs or "
-                   "none, found \"" +
-                       std::string(word) + "\""};
+                   "assumption '" + std::string(word) +
+                       "': expected tf32, bf16-products, half-accumulators, truncation, "
+                       "wider-inputs or none"};
     }
     if (comma == std::string_view::npos) {
       return assumptions;
