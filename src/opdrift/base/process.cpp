@@ -75,7 +75,7 @@ ProcessEnd wait_for(pid_t child, const ProcessOptions& options) {
   while (waitpid(child, &status, WNOHANG) == 0) {
     const std::chrono::duration<double> spent = Clock::now() - start;
     end.timed_out = options.timeout_s > 0 && !(spent.count() <= options.timeout_s);
-    end.cancelled = options.cancel != nullptr && options.cancel->load();
+    end.cancelled = options.cancel != nullptr && options.cancel->cancelled();
     if (end.timed_out || end.cancelled) {
       kill(-child, SIGKILL);
       waitpid(child, &status, 0);

@@ -23,7 +23,7 @@ TEST(Process, LogsBothStreamsAndGivesTheExitCode) {
   options.words = {"sh", "-c", "echo \"$WORD\"; echo err >&2; exit 7"};
   options.environment = {"WORD=一 two"};
   const auto end = run_process(options);
-  ASSERT_TRUE(end.ok());
+  ASSERT_TRUE(end.has_value());
   EXPECT_EQ(end.value().exit_code, 7);
   EXPECT_EQ(text_of(options.log), "一 two\nerr\n");
 }
@@ -32,7 +32,7 @@ TEST(Process, RunsInTheFolderWithoutStandardInput) {
   ProcessOptions options;
   options.folder = testing::TempDir();
   options.words = {"sh", "-c", "cat > from_stdin; pwd > where"};
-  ASSERT_TRUE(run_process(options).ok());
+  ASSERT_TRUE(run_process(options).has_value());
   EXPECT_EQ(text_of(options.folder + "/from_stdin"), "");
   EXPECT_EQ(
       std::filesystem::canonical(text_of(options.folder + "/where")
@@ -46,7 +46,7 @@ TEST(Process, IsKilledWithItsChildrenAfterTheTime) {
   options.words = {"sh", "-c", "sleep 60 & sleep 60"};
   const auto start = std::chrono::steady_clock::now();
   const auto end = run_process(options);
-  ASSERT_TRUE(end.ok());
+  ASSERT_TRUE(end.has_value());
   EXPECT_TRUE(end.value().timed_out);
   EXPECT_NE(end.value().exit_code, 0);
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
