@@ -9,6 +9,7 @@
 #include "opdrift/cli/console.hpp"
 #include "opdrift/cli/version.hpp"
 #include "opdrift/compat/msaccucmp.hpp"
+#include "opdrift/compat/msit.hpp"
 #include "opdrift/compat/msprobe.hpp"
 
 namespace opdrift::cli {
@@ -26,6 +27,7 @@ constexpr Command kCommands[] = {
     {"list", "formats, metrics and reports this build knows", &run_list},
     {"msaccucmp", "drop-in for msaccucmp.py, same options and files", &compat::run_msaccucmp},
     {"msprobe", "drop-in for msprobe compare and parse", &compat::run_msprobe},
+    {"msit", "drop-in for msit debug", &compat::run_msit},
 };
 
 constexpr std::string_view kIntroduction =
@@ -66,13 +68,13 @@ const Command* find_command(std::string_view name) {
   return found == std::end(kCommands) ? nullptr : found;
 }
 
-/// The front end a link to the executable stands for: msaccucmp, msaccucmp.py or msprobe.
+/// The front end a link to the executable stands for: msaccucmp, msaccucmp.py, msprobe or msit.
 const Command* command_of_link(std::string_view program) {
   std::string_view name = base_name(program);
   if (name.size() > 3 && name.substr(name.size() - 3) == ".py") {
     name.remove_suffix(3);
   }
-  return name == "msaccucmp" || name == "msprobe" ? find_command(name) : nullptr;
+  return name == "msaccucmp" || name == "msprobe" || name == "msit" ? find_command(name) : nullptr;
 }
 
 int unknown_command(const std::string& name) {

@@ -26,7 +26,7 @@ int run_overflow(std::span<const std::string> arguments);
 int run_list(std::span<const std::string> arguments);
 
 /// The whole program: `arguments` includes the program's name, which selects a front end when it is
-/// called through a link named msaccucmp, msaccucmp.py or msprobe.
+/// called through a link named msaccucmp, msaccucmp.py, msprobe or msit.
 int run_program(std::span<const std::string> arguments);
 
 }  // namespace opdrift::cli
