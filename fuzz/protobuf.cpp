@@ -1,16 +1,16 @@
 #include "targets.hpp"
 
+#include "opdrift/base/protobuf_cursor.hpp"
 #include "opdrift/io/ascend/dump.hpp"
-#include "opdrift/io/protobuf_cursor.hpp"
 #include "opdrift/io/tensor_proto_reader.hpp"
 
 namespace opdrift::fuzz {
 
 namespace {
 
-Status walk(io::ProtobufCursor cursor) {
-  return io::for_each_field(cursor, [](const io::ProtobufField& field) -> Status {
-    return field.bytes.empty() ? Status(Unit{}) : walk(io::ProtobufCursor(field));
+Status walk(ProtobufCursor cursor) {
+  return for_each_field(cursor, [](const ProtobufField& field) -> Status {
+    return field.bytes.empty() ? Status(Unit{}) : walk(ProtobufCursor(field));
   });
 }
 
@@ -18,7 +18,7 @@ Status walk(io::ProtobufCursor cursor) {
 
 /// The wire format by itself, and the two messages that are read from it.
 void protobuf(ByteSpan bytes) {
-  static_cast<void>(walk(io::ProtobufCursor(bytes)));
+  static_cast<void>(walk(ProtobufCursor(bytes)));
   const Bytes file = own_bytes({bytes.begin(), bytes.end()});
   for (const auto& dump : {io::parse_tensor_proto(file, "/nowhere/fuzz"),
                            io::parse_ascend_dump(file, "/nowhere/fuzz")}) {

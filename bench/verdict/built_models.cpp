@@ -8,9 +8,9 @@
 
 #include "numbers.hpp"
 
+#include "opdrift/base/protobuf_cursor.hpp"
 #include "opdrift/io/onnx/tensor_data.hpp"
 #include "opdrift/io/onnx/writer.hpp"
-#include "opdrift/io/protobuf_cursor.hpp"
 
 namespace opdrift::evaluation {
 

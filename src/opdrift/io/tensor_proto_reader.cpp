@@ -4,11 +4,11 @@
 #include <utility>
 
 #include "opdrift/base/mapped_file.hpp"
+#include "opdrift/base/protobuf_cursor.hpp"
 #include "opdrift/base/text.hpp"
 #include "opdrift/io/in_file.hpp"
 #include "opdrift/io/onnx/model.hpp"
 #include "opdrift/io/onnx/tensor_data.hpp"
-#include "opdrift/io/protobuf_cursor.hpp"
 
 namespace opdrift::io {
 

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "opdrift/base/protobuf_cursor.hpp"
 #include "opdrift/io/ascend/dump.hpp"
 #include "opdrift/io/ascend/tensor.hpp"
 #include "opdrift/io/ascend/writer.hpp"
-#include "opdrift/io/protobuf_cursor.hpp"
 #include "opdrift/tensor/view.hpp"
 
 namespace opdrift::io {

@@ -8,7 +8,7 @@
 
 #include "unit/io/io_testing.hpp"
 
-#include "opdrift/io/protobuf_cursor.hpp"
+#include "opdrift/base/protobuf_cursor.hpp"
 
 namespace opdrift::io {
 namespace {

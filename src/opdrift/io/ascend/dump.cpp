@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
+#include "opdrift/base/protobuf_cursor.hpp"
 #include "opdrift/io/ascend/tensor.hpp"
 #include "opdrift/io/in_file.hpp"
-#include "opdrift/io/protobuf_cursor.hpp"
 
 namespace opdrift::io {
 

@@ -1,7 +1,7 @@
 #include "opdrift/io/ascend/writer.hpp"
 
+#include "opdrift/base/protobuf_cursor.hpp"
 #include "opdrift/io/file_writer.hpp"
-#include "opdrift/io/protobuf_cursor.hpp"
 #include "opdrift/tensor/dtype.hpp"
 
 namespace opdrift::io {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "opdrift/base/mapped_file.hpp"
+#include "opdrift/base/protobuf_cursor.hpp"
 #include "opdrift/base/result.hpp"
-#include "opdrift/io/protobuf_cursor.hpp"
 #include "opdrift/tensor/tensor.hpp"
 
 /// An ONNX file, read without loss and without copying weights. Fields by number (see
@@ -30,6 +30,15 @@
 /// unchanged. To edit a node or an attribute, change its fields and clear `message`; it is then
 /// encoded from its fields and `unknown`, which holds the fields this description does not name.
 /// Tensors and value infos are replaced as a whole (writer.hpp, tensor_data.hpp make new ones).
+namespace opdrift::io {
+
+// Part of the model's own fields, so they go by the room's name as well.
+using opdrift::ProtobufField;
+using opdrift::ProtobufWriter;
+using opdrift::WireType;
+
+}  // namespace opdrift::io
+
 namespace opdrift::io::onnx {
 
 /// AttributeProto.AttributeType.

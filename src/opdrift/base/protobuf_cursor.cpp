@@ -1,11 +1,11 @@
-#include "opdrift/io/protobuf_cursor.hpp"
+#include "opdrift/base/protobuf_cursor.hpp"
 
 #include <array>
 #include <bit>
 
 #include "opdrift/base/text.hpp"
 
-namespace opdrift::io {
+namespace opdrift {
 
 namespace {
 
@@ -224,4 +224,4 @@ void ProtobufWriter::packed(std::uint32_t number, std::span<const std::uint64_t>
   message(number, numbers);
 }
 
-}  // namespace opdrift::io
+}  // namespace opdrift

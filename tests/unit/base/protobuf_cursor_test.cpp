@@ -1,11 +1,11 @@
+#include "opdrift/base/protobuf_cursor.hpp"
+
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "opdrift/io/protobuf_cursor.hpp"
-
-namespace opdrift::io {
+namespace opdrift {
 namespace {
 
 std::vector<std::byte> bytes_of(std::initializer_list<unsigned> values) {
@@ -130,4 +130,4 @@ TEST(ProtobufCursor, RefusesTextThatIsNotUtf8) {
 }
 
 }  // namespace
-}  // namespace opdrift::io
+}  // namespace opdrift

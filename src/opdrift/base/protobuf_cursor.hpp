@@ -19,7 +19,7 @@
 ///           | varint n, n bytes    2: string, bytes, sub-message, packed numbers
 ///           | field* end tag       3 .. 4: group
 ///           | 4 bytes              5: fixed32, float
-namespace opdrift::io {
+namespace opdrift {
 
 enum class WireType : std::uint8_t {
   varint = 0,
@@ -138,4 +138,4 @@ class ProtobufWriter {
   std::vector<std::byte> data_;
 };
 
-}  // namespace opdrift::io
+}  // namespace opdrift
