@@ -27,7 +27,7 @@ std::uint64_t count_of(const tensor::Shape& shape) {
   return count;
 }
 
-Result<Array> make_array(const tensor::Shape& shape, const Limits& limits, tensor::DType dtype) {
+Status check_shape(const tensor::Shape& shape, const Limits& limits) {
   if (shape.size() > kMaxRank) {
     return Error{ErrorCode::limit, "expected at most " + std::to_string(kMaxRank) +
                                        " axes, found " + std::to_string(shape.size())};
@@ -42,6 +42,11 @@ Result<Array> make_array(const tensor::Shape& shape, const Limits& limits, tenso
     return Error{ErrorCode::limit, "expected at most " + std::to_string(limits.max_elements) +
                                        " elements, found shape " + tensor::to_string(shape)};
   }
+  return Unit{};
+}
+
+Result<Array> make_array(const tensor::Shape& shape, const Limits& limits, tensor::DType dtype) {
+  OPDRIFT_CHECK_OK(check_shape(shape, limits));
   return Array{shape, std::vector<double>(count_of(shape), 0.0), dtype};
 }
 

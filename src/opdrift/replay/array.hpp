@@ -49,6 +49,9 @@ std::uint64_t count_of(const tensor::Shape& shape);
 /// Product that stays at the largest 64-bit number instead of wrapping.
 std::uint64_t saturating_product(std::uint64_t left, std::uint64_t right);
 
+/// Fails with limit when an array of that shape would be too large.
+Status check_shape(const tensor::Shape& shape, const Limits& limits);
+
 /// A zero-filled array. Fails with `limit` before allocating anything too large.
 Result<Array> make_array(const tensor::Shape& shape, const Limits& limits,
                          tensor::DType dtype = tensor::DType::f32);

@@ -16,9 +16,13 @@
 //   element by element   y_p = f(x_p, ...), inputs broadcast; BatchNormalization with its channel
 //   lines                whole rows of Softmax and of the layer normalisations
 //   reductions           the reduced elements of every chosen place as one row
-//   movement             reshapes, transposes, concatenations: the element that ends up there
+//   movement             reshapes, transposes, slices, borders, ...: the element that ends up there
+//   windows              the elements under the window of a pooling or the taps of a resize
 
 namespace opdrift::replay {
+
+/// A position that no element of the input is copied to: `filler` stands there.
+inline constexpr std::uint64_t kFiller = ~std::uint64_t{0};
 
 /// Where one input of the small operator comes from.
 struct PartialInput {
@@ -27,6 +31,8 @@ struct PartialInput {
   std::vector<std::uint64_t> positions;  ///< its elements to gather, in order
   /// Sources per element where several inputs are mixed (Concat); empty: all from `source`.
   std::vector<std::uint32_t> sources;
+  std::vector<double> literal;  ///< the values themselves, the same on both sides; then no source
+  double filler = 0.0;
   tensor::Shape shape;  ///< of the gathered array
 };
 

@@ -74,7 +74,7 @@ TEST(Sampling, AgreesWithTheWholeReplay) {
   }
 }
 
-TEST(Sampling, OneWrongElementIsFoundAndConfirmedByTheWholeReplay) {
+TEST(Sampling, OneWrongElementIsFoundAndConfirmedWhereThereIsDoubt) {
   for (const char* name :
        {"conv", "batch_norm", "sum", "both", "flat", "layer_norm", "soft", "turned", "product"}) {
     MemoryNetwork net;
@@ -85,9 +85,26 @@ TEST(Sampling, OneWrongElementIsFoundAndConfirmedByTheWholeReplay) {
     EXPECT_THAT(net.first(run), ElementsAre(name));
     EXPECT_THAT(net.with(run, Label::culprit), ElementsAre(name));
     EXPECT_EQ(net.of(run, name).worst, 4321U) << name;
-    // The last product alone is most of a forward pass: too dear to confirm.
-    const Tier tier = std::string(name) == "product" ? Tier::sampled : Tier::replay;
-    EXPECT_EQ(net.of(run, name).tier, tier) << name;
+    const Judgement& own = net.of(run, name);
+    // Whole rows of the normalising ones are more than half of so small a tensor.
+    const bool rows = std::string(name) == "layer_norm" || std::string(name) == "soft";
+    EXPECT_EQ(own.tier, own.z > 16.0 && !rows ? Tier::sampled : Tier::replay) << name;
+  }
+}
+
+TEST(Sampling, WhatIsNotBeyondDoubtIsConfirmedByTheWholeReplay) {
+  for (const char* name : {"conv", "sum", "both"}) {
+    MemoryNetwork net;
+    build_large_network(net);
+    // A few parts in a thousand: some eight times what storing in half precision costs.
+    net.run(stored_as(DType::f32), stored_as(DType::f16), {{name, [](Array& y) {
+                                                              for (double& value : y.values) {
+                                                                value *= 1.0025;
+                                                              }
+                                                            }}});
+    const JudgedRun run = net.judge();
+    EXPECT_THAT(net.first(run), ElementsAre(name));
+    EXPECT_EQ(net.of(run, name).tier, Tier::replay) << name;
   }
 }
 

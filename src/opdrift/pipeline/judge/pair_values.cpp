@@ -7,6 +7,14 @@ namespace opdrift::pipeline {
 using verdict::RunSide;
 using verdict::ValueId;
 
+namespace {
+
+// Of tensors kept open; more than a few layers of a large network.
+constexpr std::uint64_t kOpenBytes = std::uint64_t{128} << 20U;
+constexpr std::size_t kOpenPairs = 256;
+
+}  // namespace
+
 PairValues::PairValues(const GraphProblem& problem, OpenPair open_pair, OpenGolden open_golden)
     : problem_(problem),
       open_pair_(std::move(open_pair)),
@@ -39,6 +47,29 @@ bool PairValues::has(RunSide side, ValueId value) const {
   return pairs_[value] || (side == RunSide::golden && goldens_[value]);
 }
 
+Result<AlignedPair> PairValues::pair(std::size_t index) const {
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto entry = opened_.begin(); entry != opened_.end(); ++entry) {
+      if (entry->index == index) {
+        opened_.splice(opened_.begin(), opened_, entry);
+        return entry->pair;
+      }
+    }
+  }
+  OPDRIFT_TRY(AlignedPair fresh, open_pair_(index));
+  const std::uint64_t bytes =
+      fresh.golden.tensor.bytes.span.size() + fresh.target.tensor.bytes.span.size();
+  const std::lock_guard lock(mutex_);
+  opened_.push_front({index, bytes, fresh});
+  opened_bytes_ += bytes;
+  while (opened_.size() > 1 && (opened_bytes_ > kOpenBytes || opened_.size() > kOpenPairs)) {
+    opened_bytes_ -= opened_.back().bytes;
+    opened_.pop_back();
+  }
+  return fresh;
+}
+
 Result<tensor::View> PairValues::view(RunSide side, ValueId value) const {
   if (problem_.problem.values[value].role == verdict::ProblemValue::Role::parameter) {
     if (!problem_.parameters[value]) {
@@ -48,8 +79,8 @@ Result<tensor::View> PairValues::view(RunSide side, ValueId value) const {
     return *problem_.parameters[value];
   }
   if (pairs_[value]) {
-    OPDRIFT_TRY(AlignedPair pair, open_pair_(*pairs_[value]));
-    return side == RunSide::golden ? std::move(pair.golden) : std::move(pair.target);
+    OPDRIFT_TRY(AlignedPair both, pair(*pairs_[value]));
+    return side == RunSide::golden ? std::move(both.golden) : std::move(both.target);
   }
   if (side == RunSide::golden && goldens_[value]) {
     return open_golden_(*goldens_[value]);

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <functional>
+#include <list>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,7 +20,9 @@ namespace opdrift::pipeline {
 using OpenPair = std::function<Result<AlignedPair>(std::size_t pair)>;
 
 /// Values of a network whose sides were paired by a comparison. Golden tensors without a partner
-/// are brought in alone.
+/// are brought in alone. The pairs used last stay open: an operator looks at a tensor several times,
+/// its readers do soon after, and opening (let alone unpacking) a file anew costs more than a sample
+/// of its elements.
 class PairValues : public verdict::ValueSource {
  public:
   using OpenGolden = std::function<Result<tensor::View>(std::size_t golden)>;
@@ -37,9 +41,20 @@ class PairValues : public verdict::ValueSource {
   Result<tensor::View> view(verdict::RunSide side, verdict::ValueId value) const override;
 
  private:
+  Result<AlignedPair> pair(std::size_t index) const;
+
+  struct Opened {
+    std::size_t index = 0;
+    std::uint64_t bytes = 0;
+    AlignedPair pair;
+  };
+
   const GraphProblem& problem_;
   OpenPair open_pair_;
   OpenGolden open_golden_;
+  mutable std::mutex mutex_;
+  mutable std::list<Opened> opened_;  ///< latest use first
+  mutable std::uint64_t opened_bytes_ = 0;
   std::vector<std::optional<std::size_t>> pairs_;
   std::vector<std::optional<std::size_t>> rows_;
   std::vector<std::optional<std::size_t>> goldens_;

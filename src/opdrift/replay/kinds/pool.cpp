@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "opdrift/replay/kinds/kinds.hpp"
+#include "opdrift/replay/kinds/sources.hpp"
 #include "opdrift/replay/window.hpp"
 
 // Pooling over spatial windows. Padding never wins a maximum and counts in a mean only on request.
@@ -11,18 +12,19 @@ namespace opdrift::replay {
 
 namespace {
 
-using Integers = std::vector<std::int64_t>;
-
 /// Output positions whose taps are found once and used for every channel.
 constexpr std::size_t kChunk = 256;
 
-struct Pool {
-  const Array* x = nullptr;
-  Window window;
-  tensor::Shape shape;
-};
+bool includes_pad(const Call& call) {
+  if (call.has({"exclusive"})) {
+    return call.integer({"exclusive"}, 1) == 0;
+  }
+  return call.integer({"count_include_pad"}, call.has({"kernel_size"}) ? 1 : 0) != 0;
+}
 
-Result<Pool> plan(const Call& call) {
+}  // namespace
+
+Result<Pool> plan_pool(const Call& call) {
   Pool pool;
   OPDRIFT_TRY(pool.x, call.need(0, "X"));
   const std::size_t axes = pool.x->rank() < 3 ? 0 : pool.x->rank() - 2;
@@ -49,8 +51,29 @@ Result<Pool> plan(const Call& call) {
     taps = saturating_product(taps, static_cast<std::uint64_t>(pool.window.kernel[axis]));
   }
   OPDRIFT_CHECK_OK(call.check_work(count_of(pool.shape), taps));
+  pool.include_pad = includes_pad(call);
   return pool;
 }
+
+double pool_divisor(const Pool& pool, const std::vector<Tap>& taps, std::size_t output) {
+  if (!pool.include_pad) {
+    return static_cast<double>(taps.size());
+  }
+  const Window& window = pool.window;
+  double count = 1.0;
+  for (std::size_t axis = window.axes(); axis-- > 0;) {
+    const auto extent = static_cast<std::size_t>(window.output[axis]);
+    const std::int64_t start =
+        static_cast<std::int64_t>(output % extent) * window.stride[axis] - window.before[axis];
+    output /= extent;
+    const std::int64_t room = window.input[axis] + window.after[axis] - start;
+    const std::int64_t fitting = (room + window.dilation[axis] - 1) / window.dilation[axis];
+    count *= static_cast<double>(std::clamp<std::int64_t>(fitting, 0, window.kernel[axis]));
+  }
+  return count;
+}
+
+namespace {
 
 // Calls reduce(plane, taps, output position) for every plane and position.
 template <typename Reduce>
@@ -75,32 +98,6 @@ Result<Array> reduce_windows(const Call& call, const Pool& pool, Reduce reduce) 
   return y;
 }
 
-// How many elements a mean divides by: those inside, or those inside the padded input.
-double divisor(const Window& window, const std::vector<Tap>& taps, std::size_t output,
-               bool include_pad) {
-  if (!include_pad) {
-    return static_cast<double>(taps.size());
-  }
-  double count = 1.0;
-  for (std::size_t axis = window.axes(); axis-- > 0;) {
-    const auto extent = static_cast<std::size_t>(window.output[axis]);
-    const std::int64_t start =
-        static_cast<std::int64_t>(output % extent) * window.stride[axis] - window.before[axis];
-    output /= extent;
-    const std::int64_t room = window.input[axis] + window.after[axis] - start;
-    const std::int64_t fitting = (room + window.dilation[axis] - 1) / window.dilation[axis];
-    count *= static_cast<double>(std::clamp<std::int64_t>(fitting, 0, window.kernel[axis]));
-  }
-  return count;
-}
-
-bool includes_pad(const Call& call) {
-  if (call.has({"exclusive"})) {
-    return call.integer({"exclusive"}, 1) == 0;
-  }
-  return call.integer({"count_include_pad"}, call.has({"kernel_size"}) ? 1 : 0) != 0;
-}
-
 Outputs single(Array array) {
   Outputs outputs;
   outputs.push_back(std::move(array));
@@ -110,7 +107,7 @@ Outputs single(Array array) {
 }  // namespace
 
 Result<Outputs> max_pool(const Call& call) {
-  OPDRIFT_TRY(const Pool pool, plan(call));
+  OPDRIFT_TRY(const Pool pool, plan_pool(call));
   const bool by_column = call.integer({"storage_order"}, 0) != 0;
   if (by_column && call.op.outputs.size() > 1) {
     return call.not_modelled("column-major indices");
@@ -145,8 +142,7 @@ Result<Outputs> max_pool(const Call& call) {
 }
 
 Result<Outputs> average_pool(const Call& call) {
-  OPDRIFT_TRY(const Pool pool, plan(call));
-  const bool include_pad = includes_pad(call);
+  OPDRIFT_TRY(const Pool pool, plan_pool(call));
   OPDRIFT_TRY(
       Array y,
       reduce_windows(call, pool, [&](const double* x, const std::vector<Tap>& taps, std::size_t o) {
@@ -154,14 +150,13 @@ Result<Outputs> average_pool(const Call& call) {
         for (const Tap& tap : taps) {
           sum += x[tap.input];
         }
-        return sum / divisor(pool.window, taps, o, include_pad);
+        return sum / pool_divisor(pool, taps, o);
       }));
   return single(std::move(y));
 }
 
 Result<Terms> average_pool_terms(const Call& call, std::size_t /*index*/, const Array& /*y*/) {
-  OPDRIFT_TRY(const Pool pool, plan(call));
-  const bool include_pad = includes_pad(call);
+  OPDRIFT_TRY(const Pool pool, plan_pool(call));
   OPDRIFT_TRY(
       Array a2,
       reduce_windows(call, pool, [&](const double* x, const std::vector<Tap>& taps, std::size_t o) {
@@ -169,7 +164,7 @@ Result<Terms> average_pool_terms(const Call& call, std::size_t /*index*/, const 
         for (const Tap& tap : taps) {
           sum += x[tap.input] * x[tap.input];
         }
-        const double n = divisor(pool.window, taps, o, include_pad);
+        const double n = pool_divisor(pool, taps, o);
         return sum / (n * n);
       }));
   Terms terms;
@@ -179,7 +174,7 @@ Result<Terms> average_pool_terms(const Call& call, std::size_t /*index*/, const 
 }
 
 Result<Outputs> lp_pool(const Call& call) {
-  OPDRIFT_TRY(const Pool pool, plan(call));
+  OPDRIFT_TRY(const Pool pool, plan_pool(call));
   const auto p = static_cast<double>(call.integer({"p"}, 2));
   if (!(p >= 1.0)) {
     return call.not_modelled("p is below 1");

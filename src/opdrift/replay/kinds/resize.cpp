@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "opdrift/replay/kinds/kinds.hpp"
+#include "opdrift/replay/kinds/sources.hpp"
 
 // Resize and Upsample. Each axis is resampled on its own:
 //   y[i] = sum over taps of weight(i, tap) * x[tap(i)]
@@ -13,14 +14,6 @@
 namespace opdrift::replay {
 
 namespace {
-
-/// Up to four source elements of one output index.
-struct AxisTaps {
-  std::array<std::size_t, 4> at{};
-  std::array<double, 4> weight{};
-  std::size_t count = 0;
-  bool outside = false;  ///< tf_crop_and_resize: the extrapolation value stands here
-};
 
 struct Options {
   std::string mode;
@@ -151,18 +144,14 @@ AxisTaps taps_of(const Options& options, const AxisPlan& plan, std::uint64_t at)
 }
 
 Result<Array> resample_axis(const Call& call, const Array& x, std::size_t axis,
-                            const AxisPlan& plan, const Options& options) {
+                            const std::vector<AxisTaps>& taps, double extrapolation) {
   tensor::Shape shape = x.shape;
-  shape[axis] = plan.output;
+  shape[axis] = taps.size();
   OPDRIFT_TRY(Array y, call.make(shape, x.dtype));
   const AxisSplit split = split_at(x.shape, axis);
-  std::vector<AxisTaps> taps;
-  for (std::uint64_t at = 0; at < plan.output; ++at) {
-    taps.push_back(taps_of(options, plan, at));
-  }
   for (std::size_t outer = 0; outer < split.outer; ++outer) {
-    for (std::size_t at = 0; at < plan.output; ++at) {
-      double* out = y.values.data() + (outer * plan.output + at) * split.inner;
+    for (std::size_t at = 0; at < taps.size(); ++at) {
+      double* out = y.values.data() + (outer * taps.size() + at) * split.inner;
       const AxisTaps& tap = taps[at];
       for (std::size_t k = 0; k < tap.count && !tap.outside; ++k) {
         const double* from = x.values.data() + (outer * split.extent + tap.at[k]) * split.inner;
@@ -172,7 +161,7 @@ Result<Array> resample_axis(const Call& call, const Array& x, std::size_t axis,
         }
       }
       if (tap.outside) {
-        std::fill_n(out, split.inner, options.extrapolation);
+        std::fill_n(out, split.inner, extrapolation);
       }
     }
   }
@@ -319,25 +308,50 @@ Result<std::vector<std::size_t>> axes_of(const Call& call, const Array& x, const
 
 }  // namespace
 
-Result<Outputs> resize(const Call& call) {
+Result<Resampling> resampling_of(const Call& call) {
   OPDRIFT_TRY(const Array* x, call.need(0, "X"));
   OPDRIFT_TRY(const Options options, options_of(call));
   OPDRIFT_TRY(const Wanted wanted, wanted_sizes(call));
   OPDRIFT_TRY(const auto axes, axes_of(call, *x, wanted));
   OPDRIFT_TRY(const auto plans, plans_of(call, *x, wanted, axes));
-  Array y = *x;
-  // Shrinking first keeps the arrays between the axes small.
-  std::vector<std::size_t> order(axes.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t one, std::size_t other) {
-    return plans[one].scale < plans[other].scale;
-  });
-  for (const std::size_t i : order) {
-    const bool same = plans[i].output == plans[i].input && plans[i].scale == 1.0 &&
+  tensor::Shape shape = x->shape;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    shape[axes[i]] = plans[i].output;
+  }
+  OPDRIFT_CHECK_OK(check_shape(shape, call.limits));
+  Resampling resampling;
+  resampling.axes.resize(x->rank());
+  resampling.extrapolation = options.extrapolation;
+  resampling.nearest = options.mode == "nearest";
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const AxisPlan& plan = plans[i];
+    const bool same = plan.output == plan.input && plan.scale == 1.0 &&
                       options.coordinates != "tf_crop_and_resize";
-    if (!same) {
-      OPDRIFT_TRY(y, resample_axis(call, y, axes[i], plans[i], options));
+    for (std::uint64_t at = 0; at < plan.output && !same; ++at) {
+      resampling.axes[axes[i]].push_back(taps_of(options, plan, at));
     }
+  }
+  return resampling;
+}
+
+Result<Outputs> resize(const Call& call) {
+  OPDRIFT_TRY(const Array* x, call.need(0, "X"));
+  OPDRIFT_TRY(const Resampling resampling, resampling_of(call));
+  std::vector<std::size_t> order;
+  for (std::size_t axis = 0; axis < x->rank(); ++axis) {
+    if (!resampling.axes[axis].empty()) {
+      order.push_back(axis);
+    }
+  }
+  // Shrinking first keeps the arrays between the axes small.
+  const auto growth = [&](std::size_t axis) {
+    return static_cast<double>(resampling.axes[axis].size()) / static_cast<double>(x->shape[axis]);
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t one, std::size_t other) { return growth(one) < growth(other); });
+  Array y = *x;
+  for (const std::size_t axis : order) {
+    OPDRIFT_TRY(y, resample_axis(call, y, axis, resampling.axes[axis], resampling.extrapolation));
   }
   Outputs outputs;
   outputs.push_back(std::move(y));

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "opdrift/replay/kinds/kinds.hpp"
+#include "opdrift/replay/kinds/sources.hpp"
 #include "opdrift/replay/walk.hpp"
 
 // Movement that takes or adds parts of axes: Slice, Split, Pad, Trilu, ReverseSequence.
@@ -12,20 +13,11 @@ namespace opdrift::replay {
 
 namespace {
 
-using Integers = std::vector<std::int64_t>;
-
 Outputs single(Array array) {
   Outputs outputs;
   outputs.push_back(std::move(array));
   return outputs;
 }
-
-/// start, step and count along one axis, all inside it.
-struct Cut {
-  std::int64_t start = 0;
-  std::int64_t step = 1;
-  std::uint64_t count = 0;
-};
 
 // The clamping of ONNX Slice, which is that of Python.
 Cut clamp_cut(std::int64_t start, std::int64_t end, std::int64_t step, std::int64_t extent) {
@@ -80,7 +72,7 @@ std::vector<Cut> whole(const Array& x) {
 
 }  // namespace
 
-Result<Outputs> slice(const Call& call) {
+Result<std::vector<Cut>> slice_cuts(const Call& call) {
   OPDRIFT_TRY(const Array* x, call.need(0, "data"));
   OPDRIFT_TRY(const auto starts, call.integers_or_input({"starts", "begin", "offsets"}, 1));
   OPDRIFT_TRY(const auto ends, call.integers_or_input({"ends", "end"}, 2));
@@ -106,6 +98,12 @@ Result<Outputs> slice(const Call& call) {
     cuts[axis] =
         clamp_cut((*starts)[i], (*ends)[i], step, static_cast<std::int64_t>(x->shape[axis]));
   }
+  return cuts;
+}
+
+Result<Outputs> slice(const Call& call) {
+  OPDRIFT_TRY(const Array* x, call.need(0, "data"));
+  OPDRIFT_TRY(const std::vector<Cut> cuts, slice_cuts(call));
   OPDRIFT_TRY(Array y, take(call, *x, cuts));
   return single(std::move(y));
 }
@@ -180,13 +178,8 @@ Result<Outputs> split(const Call& call) {
   return outputs;
 }
 
-namespace {
+namespace {}  // namespace
 
-enum class PadMode : std::uint8_t { constant, reflect, edge, wrap };
-
-constexpr std::int64_t kFill = -1;
-
-// Source index along one axis for output index `at - before`, or kFill.
 std::int64_t padded_index(std::int64_t at, std::int64_t extent, PadMode mode) {
   if (at >= 0 && at < extent) {
     return at;
@@ -204,6 +197,8 @@ std::int64_t padded_index(std::int64_t at, std::int64_t extent, PadMode mode) {
   const std::int64_t place = ((at % period) + period) % period;
   return place < extent ? place : period - place;
 }
+
+namespace {
 
 Result<PadMode> pad_mode(const Call& call) {
   const std::string mode = call.text({"mode"}, "constant");
@@ -289,16 +284,17 @@ void fill_padded(const Array& x, const std::vector<Integers>& offsets, double fi
 
 }  // namespace
 
-Result<Outputs> pad(const Call& call) {
+Result<Padding> padding_of(const Call& call) {
   OPDRIFT_TRY(const Array* x, call.need(0, "data"));
-  OPDRIFT_TRY(const PadMode mode, pad_mode(call));
-  OPDRIFT_TRY(const Integers widths, pad_widths(call, x->rank()));
+  Padding padding;
+  OPDRIFT_TRY(padding.mode, pad_mode(call));
+  OPDRIFT_TRY(padding.widths, pad_widths(call, x->rank()));
   OPDRIFT_TRY(const auto filler, call.real_or_input({"value", "constant_values"}, 2));
-  tensor::Shape shape;
+  padding.filler = filler.value_or(0.0);
   for (std::size_t axis = 0; axis < x->rank(); ++axis) {
     constexpr std::int64_t kWidest = std::int64_t{1} << 40;
-    const std::int64_t before = widths[axis];
-    const std::int64_t after = widths[x->rank() + axis];
+    const std::int64_t before = padding.widths[axis];
+    const std::int64_t after = padding.widths[x->rank() + axis];
     if (std::max(before, after) > kWidest || std::min(before, after) < -kWidest) {
       return call.not_modelled("a pad is out of range");
     }
@@ -306,10 +302,17 @@ Result<Outputs> pad(const Call& call) {
     if (extent < 0) {
       return call.not_modelled("pads remove more than there is");
     }
-    shape.push_back(static_cast<std::uint64_t>(extent));
+    padding.shape.push_back(static_cast<std::uint64_t>(extent));
   }
-  OPDRIFT_TRY(Array y, call.make(shape, x->dtype));
-  fill_padded(*x, source_offsets(*x, shape, widths, mode), filler.value_or(0.0), y);
+  return padding;
+}
+
+Result<Outputs> pad(const Call& call) {
+  OPDRIFT_TRY(const Array* x, call.need(0, "data"));
+  OPDRIFT_TRY(const Padding padding, padding_of(call));
+  OPDRIFT_TRY(Array y, call.make(padding.shape, x->dtype));
+  fill_padded(*x, source_offsets(*x, padding.shape, padding.widths, padding.mode), padding.filler,
+              y);
   return single(std::move(y));
 }
 

@@ -204,9 +204,9 @@ Status OperatorJudge::replay() {
   if (samples_dots() || samples_parts()) {
     Found& found = found_[op_.outputs.front()];
     const Status done = samples_dots() ? judge_dots(found) : judge_part(found);
-    const bool settled =
-        done && found.state == Found::State::judged &&
-        (samples_dots() || found.equal || !exceeds(found.judgement) || !fits_memory());
+    const bool settled = done && found.state == Found::State::judged &&
+                         (samples_dots() || found.equal || !exceeds(found.judgement) ||
+                          beyond_doubt(found.judgement) || !fits_memory());
     if (settled) {
       return Unit{};
     }

@@ -48,7 +48,7 @@ bool wants_confirmation(const Context& context, std::uint32_t op, const std::vec
   }
   const Found& own = found[outputs.front()];
   return own.state == Found::State::judged && own.judgement.tier == Tier::sampled && !own.equal &&
-         !own.judgement.inputs_replayed && exceeds(own.judgement);
+         !own.judgement.inputs_replayed && exceeds(own.judgement) && !beyond_doubt(own.judgement);
 }
 
 bool OperatorJudge::one_float_output() const {
@@ -254,6 +254,23 @@ Status OperatorJudge::judge_dots(Found& found) {
   return Unit{};
 }
 
+namespace {
+
+std::vector<double> elements_at(const Reader& reader, const replay::PartialInput& input) {
+  const bool fills = std::find(input.positions.begin(), input.positions.end(), replay::kFiller) !=
+                     input.positions.end();
+  if (!fills) {
+    return reader.at(std::span(input.positions));
+  }
+  std::vector<double> values;
+  for (const std::uint64_t position : input.positions) {
+    values.push_back(position == replay::kFiller ? input.filler : reader.at(position));
+  }
+  return values;
+}
+
+}  // namespace
+
 // Loads the elements that a small operator is made of, on both sides.
 Status OperatorJudge::gather_part(const replay::Partial& partial) {
   const std::size_t count = partial.inputs.size();
@@ -264,9 +281,13 @@ Status OperatorJudge::gather_part(const replay::Partial& partial) {
   const auto gather = [&](const replay::PartialInput& input, auto pick) {
     replay::Array array;
     array.shape = input.shape;
+    if (!input.literal.empty()) {
+      array.values = input.literal;
+      return std::make_shared<const replay::Array>(std::move(array));
+    }
     array.dtype = pick(*readers_[input.source])->dtype();
     if (input.sources.empty()) {
-      array.values = pick(*readers_[input.source])->at(std::span(input.positions));
+      array.values = elements_at(*pick(*readers_[input.source]), input);
       return std::make_shared<const replay::Array>(std::move(array));
     }
     for (std::size_t i = 0; i < input.positions.size(); ++i) {
@@ -290,7 +311,7 @@ Status OperatorJudge::gather_part(const replay::Partial& partial) {
     if (!input.present) {
       continue;
     }
-    input_ids_[i] = op_.inputs[input.source];
+    input_ids_[i] = input.literal.empty() ? op_.inputs[input.source] : kAbsent;
     inputs_.golden[i] = gather(input, [](const InputReaders& r) { return r.golden; });
     inputs_.target[i] = gather(input, [](const InputReaders& r) { return r.target; });
     if (inputs_.golden[i]->values == inputs_.target[i]->values) {

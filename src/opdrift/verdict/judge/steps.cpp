@@ -12,6 +12,7 @@ namespace {
 using replay::ValueClass;
 
 constexpr double kSecondLook = 2.0;
+constexpr double kBeyondDoubt = 16.0;  // four times what a culprit needs
 constexpr double kHuge = 1e60;
 
 // A finite target at its largest number where the result lies beyond it.
@@ -156,6 +157,10 @@ std::span<const double> Elements::of_norm(std::span<const double> list) const {
 
 bool exceeds(const Judgement& judgement) {
   return !(judgement.q_own <= kSecondLook && judgement.z <= kSecondLook);
+}
+
+bool beyond_doubt(const Judgement& judgement) {
+  return std::max(judgement.q_own, judgement.z) > kBeyondDoubt;
 }
 
 void compare_classes(const Elements& elements, const Formats& formats, Found& found) {

@@ -59,4 +59,7 @@ void weigh(const Elements& elements, const Formats& formats, const WiderSpread& 
 /// True when the operator's ratios ask for a second look.
 bool exceeds(const Judgement& judgement);
 
+/// True when a sample leaves no doubt that a look at all elements could clear up.
+bool beyond_doubt(const Judgement& judgement);
+
 }  // namespace opdrift::verdict::judging
