@@ -20,9 +20,9 @@ namespace opdrift::pipeline {
 using OpenPair = std::function<Result<AlignedPair>(std::size_t pair)>;
 
 /// Values of a network whose sides were paired by a comparison. Golden tensors without a partner
-/// are brought in alone. The pairs used last stay open: an operator looks at a tensor several times,
-/// its readers do soon after, and opening (let alone unpacking) a file anew costs more than a sample
-/// of its elements.
+/// are brought in alone. The pairs used last stay open: an operator looks at a tensor several
+/// times, its readers do soon after, and opening (let alone unpacking) a file anew costs more than
+/// a sample of its elements.
 class PairValues : public verdict::ValueSource {
  public:
   using OpenGolden = std::function<Result<tensor::View>(std::size_t golden)>;
