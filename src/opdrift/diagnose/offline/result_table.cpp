@@ -55,10 +55,11 @@ Result<ResultTable> read_result_table(const std::string& path) {
       table.rows.push_back(std::move(row));
     }
   }
-  if (report::column_of(table, "Index") < 0 || report::column_of(table, "NPUDump") < 0) {
-    return Error{ErrorCode::malformed,
-                 "expected a result table with columns Index and NPUDump, found neither or one",
-                 path};
+  for (const char* column : {"Index", "NPUDump"}) {
+    if (report::column_of(table, column) < 0) {
+      return Error{ErrorCode::malformed,
+                   "expected a result table, found no column " + std::string(column), path};
+    }
   }
   const int overflow = report::column_of(table, "OverFlow");
   for (std::vector<std::string>& row : table.rows) {
