@@ -108,6 +108,20 @@ TEST(Integers, ComparisonsFollowTheirInputsElseAreBlamed) {
   EXPECT_THAT(net.first(net.judge()), ElementsAre("above"));
 }
 
+// 0.1 is 0.0999756 in half precision: code 100.49 may become 101, 100.2 may not.
+TEST(Quantised, AScaleStoredNarrowMovesTheBorder) {
+  MemoryNetwork net;
+  const ValueId x = net.input("x", Array{{3}, {10.046875, 10.0234375, -0.5}, DType::f32});
+  const ValueId scale = net.parameter("scale", replay::scalar_array(0.1));
+  const ValueId zero = net.parameter("zero", replay::scalar_array(0, DType::i8));
+  const ValueId y = net.op("codes", "QuantizeLinear", {x, scale, zero});
+  net.run(stored_as(DType::f32), stored_as(DType::f16));
+  net.store(RunSide::target, y, Array{{3}, {101, 100, -5}, DType::i8}, DType::i8);
+  EXPECT_THAT(net.with(net.judge(), Label::culprit), IsEmpty());
+  net.store(RunSide::target, y, Array{{3}, {100, 101, -5}, DType::i8}, DType::i8);
+  EXPECT_THAT(net.with(net.judge(), Label::culprit), ElementsAre("codes"));
+}
+
 // Codes one apart are right next to a rounding border only: x / scale = 10.4999 against 10.2.
 TEST(Quantised, OneCodeApartOnlyNextToARoundingBorder) {
   MemoryNetwork net;

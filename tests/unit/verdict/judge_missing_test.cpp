@@ -8,6 +8,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using N = MemoryNetwork;
 
 void hide_all(MemoryNetwork& net, std::initializer_list<const char*> names) {
   for (const char* name : names) {
@@ -44,6 +45,26 @@ TEST(Missing, AFaultInAHiddenOperatorIsBlamedOnItsGroup) {
   EXPECT_THAT(net.first(run), ElementsAre("down"));
   EXPECT_THAT(net.of(run, "down").group, ElementsAre("up", "gelu", "down"));
   EXPECT_THAT(net.of(run, "down").sentence, HasSubstr("judged as one with up, gelu"));
+}
+
+// Peaks of a hidden map: values that one storage type makes equal differ in what stands in for
+// them.
+TEST(Missing, ComparisonsOfHiddenValuesAreBlamedOnlyFarFromATie) {
+  MemoryNetwork net;
+  const ValueId x = net.input("x", N::noise({1, 1, 40, 40}, 5, 3.0));
+  const ValueId score = net.op("score", "Sigmoid", {x});
+  const ValueId peak = net.op("peak", "MaxPool", {score},
+                              {{"kernel_shape", N::ints({3, 3})}, {"pads", N::ints({1, 1, 1, 1})}});
+  const ValueId kept = net.op("kept", "Equal", {score, peak});
+  net.run(stored_as(DType::f32), stored_as(DType::bf16));
+  net.hide(score);
+  EXPECT_THAT(net.with(net.judge(), Label::culprit), IsEmpty());
+  Array flipped = net.stored(RunSide::target, kept);
+  for (double& value : flipped.values) {
+    value = 1.0 - value;
+  }
+  net.store(RunSide::target, kept, flipped, DType::boolean);
+  EXPECT_THAT(net.first(net.judge()), ElementsAre("kept"));
 }
 
 TEST(Missing, TensorsThatTheGoldenLacksAreReplayedToo) {
@@ -122,7 +143,6 @@ TEST(Shape, AnUnknownOperatorIsNotBlamedForItsInputs) {
 // Read with the wrong epsilon the model strays from the golden; that is said, not blamed.
 TEST(SelfCheck, AnAttributeReadWronglyIsNotModelled) {
   MemoryNetwork net;
-  using N = MemoryNetwork;
   const ValueId x = net.input("x", N::noise({64, 16}, 1, 0.05));
   const ValueId one = net.parameter("one", Array{{16}, std::vector<double>(16, 1.0), DType::f32});
   net.op("norm", "LayerNormalization", {x, one}, {{"epsilon", N::real(1e-5)}});

@@ -88,13 +88,15 @@ Census take_census(const Context& context, const std::vector<Found>& found) {
   return census;
 }
 
-// Several weighted operators exceed their budgets; in a small network one, and another is near.
+// Several weighted operators exceed their budgets; in a small network most of the few, or one and
+// most of the others are near.
 bool device_wide(const Census& census) {
-  const bool several = census.exceeding.size() >= kSeveral;
-  const bool most =
-      !census.exceeding.empty() && census.raised >= 2 && 2 * census.raised > census.weighted;
-  return (several || most) && static_cast<double>(census.others_exceeding) <=
-                                  kFewOthers * static_cast<double>(census.others);
+  const std::size_t exceeding = census.exceeding.size();
+  const bool several = exceeding >= kSeveral;
+  const bool few = exceeding >= 2 && 2 * exceeding > census.weighted;
+  const bool most = exceeding > 0 && census.raised >= 2 && 2 * census.raised > census.weighted;
+  return (several || few || most) && static_cast<double>(census.others_exceeding) <=
+                                         kFewOthers * static_cast<double>(census.others);
 }
 
 // Operands that are stored narrow already are not narrowed again; sums in fp32 lose nothing.

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "opdrift/replay/number_format.hpp"
+#include "opdrift/replay/registry.hpp"
 #include "opdrift/verdict/judge/operator_judge.hpp"
 
 // Integers and bools are exact: where the sides differ, the target must have what f(t_in) has. What
@@ -9,13 +10,18 @@
 //
 //   positions   the values they select differ by less than what the inputs inherited (a tie)
 //   codes       |code - f before rounding| <= 1/2 + what arithmetic may add: a rounding border
-//   others      the result flips with inputs wider than dumped (comparisons, casts, floors)
+//   others      the result flips with inputs wider than dumped (comparisons, casts, floors), or
+//               comparisons of two values nearer to each other than the noise of what stands in
+//               for tensors that were not dumped
 
 namespace opdrift::verdict::judging {
 
 namespace {
 
 constexpr int kFlipDraws = 12;
+constexpr double kNoiseReach = 4.0;
+constexpr std::string_view kComparisons[] = {"Equal", "Greater",     "GreaterOrEqual",
+                                             "Less",  "LessOrEqual", "NotEqual"};
 constexpr std::size_t kStrayShare = 100;  // more than one golden in so many: not modelled
 
 // fp32 arithmetic before the rounding: a few ulp of the code and of the scaled sum behind it.
@@ -88,21 +94,77 @@ void OperatorJudge::excuse_ties(std::size_t k, const Pair& pair,
   keep_if(places, excused);
 }
 
-void OperatorJudge::excuse_flips(std::size_t k, const Pair& pair,
-                                 std::vector<std::size_t>& places) const {
-  for (int draw = 0; draw < kFlipDraws && !places.empty(); ++draw) {
-    const ArrayList list = widened_inputs(draw);
+// Comparisons of what was not dumped: undecided where the two sides are as near to each other as
+// the noise of what stands in for them.
+void OperatorJudge::excuse_near(std::vector<std::size_t>& places) const {
+  const auto lists = [&](const ArrayList& list, std::string_view kind) {
     const auto inputs = pointers(list);
-    const Result<replay::Outputs> outputs = replay::evaluate(*kind_, call(inputs));
-    if (!outputs || k >= outputs->size() || (*outputs)[k].size() != pair.target->size()) {
+    return replay::evaluate(*replay::find_kind(kind, replay::Dialect::onnx), call(inputs));
+  };
+  const Result<replay::Outputs> distance = lists(inputs_.target, "Sub");
+  const Result<replay::Outputs> size = lists(inputs_.target, "Max");
+  if (!distance || !size) {
+    return;
+  }
+  replay::SpreadSum spread(distance->front().shape);
+  for (const ArrayList& noisy : inputs_.noisy) {
+    const Result<replay::Outputs> other = lists(noisy, "Sub");
+    if (!other) {
       return;
     }
-    std::vector<std::uint8_t> excused(places.size(), 0);
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      excused[i] = (*outputs)[k].values[places[i]] == pair.target->values[places[i]] ? 1 : 0;
-    }
-    keep_if(places, excused);
+    spread.add(other->front().values, distance->front().values);
   }
+  const std::vector<double> variance = spread.finish();
+  const tensor::DType storage = context_.facts.target_dtype;
+  std::vector<std::uint8_t> excused(places.size(), 0);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const std::size_t at = places[i];
+    const double noise = at < variance.size() ? std::sqrt(variance[at]) : 0.0;
+    const double slack = kNoiseReach * noise + replay::ulp(size->front().values[at], storage);
+    excused[i] = std::abs(distance->front().values[at]) <= slack ? 1 : 0;
+  }
+  keep_if(places, excused);
+}
+
+bool OperatorJudge::excuse_with(const ArrayList& list, std::size_t k, const Pair& pair,
+                                std::vector<std::size_t>& places) const {
+  const auto inputs = pointers(list);
+  const Result<replay::Outputs> outputs = replay::evaluate(*kind_, call(inputs));
+  if (!outputs || k >= outputs->size() || (*outputs)[k].size() != pair.target->size()) {
+    return false;
+  }
+  std::vector<std::uint8_t> excused(places.size(), 0);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    excused[i] = (*outputs)[k].values[places[i]] == pair.target->values[places[i]] ? 1 : 0;
+  }
+  keep_if(places, excused);
+  return !places.empty();
+}
+
+void OperatorJudge::excuse_flips(std::size_t k, const Pair& pair,
+                                 std::vector<std::size_t>& places) const {
+  const bool compares = std::find(std::begin(kComparisons), std::end(kComparisons), kind_->name) !=
+                        std::end(kComparisons);
+  if (inputs_.replayed && compares) {
+    excuse_near(places);
+  }
+  for (int draw = 0; draw < kFlipDraws && !places.empty(); ++draw) {
+    if (!excuse_with(widened_inputs(draw), k, pair, places)) {
+      return;
+    }
+  }
+}
+
+// A scale that the target stores narrower moves all codes by its rounding, and dividing by it in
+// that type once more.
+double OperatorJudge::narrow_scale() const {
+  if (input_ids_.size() < 2 || inputs_.golden[0] == nullptr || inputs_.golden[1] == nullptr) {
+    return 0.0;
+  }
+  const tensor::DType storage = formats_of(input_ids_[0]).precision.coarser();
+  return is_narrowed(context_, input_ids_[1], inputs_.golden[1]->dtype, storage)
+             ? 2.0 * replay::unit_roundoff(storage)
+             : 0.0;
 }
 
 Status OperatorJudge::excuse_borders(std::size_t k, const Pair& pair,
@@ -115,10 +177,11 @@ Status OperatorJudge::excuse_borders(std::size_t k, const Pair& pair,
     return Error{ErrorCode::unsupported, "its codes change their number"};
   }
   std::vector<std::uint8_t> excused(places.size(), 0);
+  const double narrow = narrow_scale();
   for (std::size_t i = 0; i < places.size(); ++i) {
     const double code = outputs[k].values[places[i]];
     const double distance = std::abs(pair.target->values[places[i]] - code);
-    excused[i] = distance <= 0.5 + code_slack(code) ? 1 : 0;
+    excused[i] = distance <= 0.5 + code_slack(code) + narrow * std::abs(code) ? 1 : 0;
   }
   keep_if(places, excused);
   return Unit{};

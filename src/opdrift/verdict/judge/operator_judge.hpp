@@ -45,6 +45,10 @@ class OperatorJudge {
   Status judge_integers(std::size_t k, const Pair& pair, Found& found);
   std::vector<std::size_t> unexplained(std::size_t k, const Pair& pair, Found& found) const;
   void excuse_ties(std::size_t k, const Pair& pair, std::vector<std::size_t>& places) const;
+  double narrow_scale() const;
+  void excuse_near(std::vector<std::size_t>& places) const;
+  bool excuse_with(const ArrayList& list, std::size_t k, const Pair& pair,
+                   std::vector<std::size_t>& places) const;
   void excuse_flips(std::size_t k, const Pair& pair, std::vector<std::size_t>& places) const;
   Status excuse_borders(std::size_t k, const Pair& pair, std::vector<std::size_t>& places) const;
 
