@@ -30,7 +30,9 @@ Result<Assumptions> parse_assumptions(std::string_view text);
 
 struct JudgeOptions {
   std::optional<Assumptions> assume;  ///< nothing: find out
-  Tier strongest = Tier::sampled;     ///< replay: all in full; other values count as sampled
+  /// replay: all in full; norms: sums of products by their norms; shape: those without their
+  /// weights; other values count as sampled.
+  Tier strongest = Tier::sampled;
   std::uint64_t memory_budget = std::uint64_t{1} << 29;  ///< bytes of doubles held at a time
   /// Further runs of the golden; their spread is added to the budget.
   std::vector<const ValueSource*> more_goldens;

@@ -36,6 +36,7 @@ struct Found {
   double budget = 0.0;          ///< sqrt(sum sigma^2)
   double inherited_norm = 0.0;  ///< ||f(t_in) - f(g_in)||
   double self_norm = 0.0;       ///< ||g - f(g_in)||
+  double white = 0.0;           ///< tier P: what the error of the inputs becomes, as if random
   bool shaped = false;          ///< tier N knows where the error of the inputs arrives
   std::string reason;           ///< why the operator was not replayed
 };

@@ -209,7 +209,7 @@ class Labeller {
       judgement.inherited_classes = judgement.new_classes;
       judgement.new_classes = 0;
       set(judgement, Label::victim, Cause::inherited_class);
-    } else if (judgement.tier != Tier::shape || !in.known) {
+    } else if ((judgement.tier != Tier::shape && judgement.tier != Tier::norms) || !in.known) {
       judgement.tier = Tier::none;
       set(judgement, Label::unjudged, Cause::not_modelled);
     } else {
@@ -217,15 +217,17 @@ class Labeller {
     }
   }
 
-  // The gain is unknown, so the size of the error alone is never blamed. Without a profile of what
-  // the inputs bring, their faults are not told from new ones.
+  // Without weights the gain is unknown, so the size of the error alone is never blamed. Without a
+  // profile of what the inputs bring, their faults are not told from new ones.
   void decide_by_shape(const Found& found, const Incoming& in, Judgement& judgement) const {
     const double u = replay::unit_roundoff(found.dtype);
     const double own = std::hypot(found.budget, 0.42 * u * found.golden_norm);
-    judgement.q_own = ratio(found.error_norm, std::hypot(own, in.largest_r * found.golden_norm));
+    const double carried = std::max(found.white, in.largest_r * found.golden_norm);
+    judgement.q_own = ratio(found.error_norm, std::hypot(own, carried));
     const bool blamed = !(judgement.z <= kCulprit) && (found.shaped || !in.culprit);
-    if (blamed) {
-      set(judgement, Label::culprit, Cause::local_error);
+    const bool sized = judgement.tier == Tier::norms && !(judgement.q_own <= kCulprit);
+    if (blamed || sized) {
+      set(judgement, Label::culprit, blamed ? Cause::local_error : Cause::own_error);
     } else if (!(judgement.z <= kCulprit)) {
       set(judgement, Label::victim, Cause::inherited_error);
     } else if (!(std::max(judgement.q_own, judgement.z) <= kWatch)) {

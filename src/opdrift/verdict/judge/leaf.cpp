@@ -4,6 +4,7 @@
 #include <new>
 
 #include "opdrift/replay/number_format.hpp"
+#include "opdrift/verdict/judge/norms_tier.hpp"
 #include "opdrift/verdict/judge/shape_tier.hpp"
 #include "opdrift/verdict/judge/survey.hpp"
 
@@ -82,6 +83,9 @@ void compare_leaves(const Context& context, std::vector<Found>& found) {
       Status done = compare(context, value, own);
       if (done && !leaf && !own.equal && !own.exact && own.class_cause != Cause::shape) {
         done = judge_by_shape(context, value, own);
+        if (done && context.options.strongest != Tier::shape) {
+          done = judge_by_norms(context, value, own);
+        }
       }
       if (!done) {
         own.state = Found::State::unreadable;

@@ -201,6 +201,10 @@ Status OperatorJudge::replay() {
   if (op_.kind->evaluate == nullptr) {
     return Error{ErrorCode::unsupported, "the operator's result is random"};
   }
+  if (op_.kind->weighted() &&
+      (context_.options.strongest == Tier::norms || context_.options.strongest == Tier::shape)) {
+    return Error{ErrorCode::unsupported, "its weights are not to be used"};
+  }
   if (samples_dots() || samples_parts()) {
     Found& found = found_[op_.outputs.front()];
     const Status done = samples_dots() ? judge_dots(found) : judge_part(found);

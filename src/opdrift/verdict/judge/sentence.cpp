@@ -23,6 +23,11 @@ std::string type_text(const Found& found) {
   return std::string(tensor::name_of(found.dtype));
 }
 
+// Tiers P and N look at the error without what the operator should have made.
+bool without_replay(const Judgement& judgement) {
+  return judgement.tier == Tier::shape || judgement.tier == Tier::norms;
+}
+
 std::string worst_text(const Context& context, ValueId value, const Judgement& judgement) {
   if (judgement.worst == ~std::uint64_t{0}) {
     return "";
@@ -30,7 +35,7 @@ std::string worst_text(const Context& context, ValueId value, const Judgement& j
   std::string text = "; worst element " +
                      place_text(context.facts.values[value].shape, judgement.worst) + ": target " +
                      value_text(judgement.worst_target);
-  if (judgement.tier != Tier::shape) {
+  if (!without_replay(judgement)) {
     text += ", expected " + value_text(judgement.worst_expected);
   }
   if (!(judgement.worst_expected == judgement.worst_golden)) {
@@ -100,7 +105,7 @@ std::string victim_text(const Judgement& judgement) {
     return "passes on " + count_text(judgement.inherited_classes, "element") +
            " NaN or infinite that came in with its inputs";
   }
-  if (judgement.tier == Tier::shape) {
+  if (without_replay(judgement)) {
     return "carries a local error that an operator upstream made";
   }
   if (std::isnan(judgement.q_cum)) {
@@ -117,7 +122,9 @@ std::string watch_text(const Context& context, ValueId value, const Found& found
                        const Judgement& judgement) {
   if (judgement.cause == Cause::not_modelled) {
     return "its error is " + number_text(std::max(judgement.q_own, judgement.z)) +
-           " times what storage and inputs suggest, but its gain is not known";
+           " times what storage and inputs suggest" +
+           (judgement.tier == Tier::norms ? ", not enough to blame it"
+                                          : ", but its gain is not known");
   }
   if (judgement.cause == Cause::wider_inputs) {
     return "agrees only if its inputs were read with more digits than were dumped (" +
@@ -147,7 +154,7 @@ std::string healthy_text(const Found& found, const Judgement& judgement) {
   if (found.exact) {
     return "equal in every element that counts";
   }
-  if (judgement.tier == Tier::shape) {
+  if (without_replay(judgement)) {
     return "its error has the shape of what its inputs brought";
   }
   std::string text = "within its budget (" + number_text(judgement.q_own) + ")";
