@@ -5,6 +5,7 @@
 #include "opdrift/cli/commands.hpp"
 #include "opdrift/cli/compare_compat.hpp"
 #include "opdrift/cli/console.hpp"
+#include "opdrift/cli/model_sides.hpp"
 #include "opdrift/cli/options.hpp"
 #include "opdrift/cli/result_output.hpp"
 #include "opdrift/pipeline/compare.hpp"
@@ -20,7 +21,11 @@ constexpr const char* kFooter =
     "  opdrift compare npu/ golden/ --graph npu.json --graph model.onnx -o result/\n"
     "  opdrift compare npu/ golden/ --graph npu.json --format csv,json -o result/\n"
     "  opdrift compare fp16/ fp32/ --rule cosine=0.999,rel_l2=0.02 --fail-on differ\n"
+    "  opdrift compare npu_dump/ model.onnx --input x=x.npy -o result/\n"
+    "  opdrift compare m.onnx m.onnx --target-options precision=fp16,optimize=all\n"
     "  opdrift compare a.npy b.npy --metrics cosine,rel_l2,ulp_max --plugin ./mine.so\n"
+    "\nA side that is an .onnx file is run by ONNX Runtime, its dump kept below --output. Inputs\n"
+    "that are not given are those that the other side's dump holds, else made up.\n"
     "\nWith the golden's model (given, or named by the manifest of an opdrift dump) every "
     "operator\n"
     "is judged by its own error: what it adds to the error of its inputs against what its\n"
@@ -49,13 +54,17 @@ struct Options {
   bool kl_divergence = false;
   bool no_explanations = false;
   bool compat = false;
+  ModelSideOptions models;
   ResultOptions show;
 };
 
 void add_options(CLI::App& app, Options& options) {
   app.footer(kFooter);
-  app.add_option("TARGET", options.target, "dump of the suspected run: folder or file")->required();
-  app.add_option("GOLDEN", options.golden, "dump of the trusted run: folder or file");
+  app.add_option("TARGET", options.target,
+                 "dump of the suspected run: folder or file; or a model to run")
+      ->required();
+  app.add_option("GOLDEN", options.golden,
+                 "dump of the trusted run: folder or file; or a model to run");
   app.add_option("--golden", options.goldens,
                  "the trusted run in place of GOLDEN, or a further run of it: several tell how far "
                  "apart fair runs are; may be repeated")
@@ -93,6 +102,7 @@ void add_options(CLI::App& app, Options& options) {
                  "shared object with a metric of your own (C interface "
                  "opdrift/metrics/plugin.h); may be repeated")
       ->allow_extra_args(false);
+  add_model_side_options(app, options.models);
   add_result_options(app, options.show);
 }
 
@@ -155,22 +165,31 @@ int run_compare(std::span<const std::string> arguments) {
     return report_error({ErrorCode::invalid_argument,
                          "GOLDEN is required: the dump of the trusted run, or --golden"});
   }
-  if (options.compat) {
-    return compare_as_reference(
-        {options.target, options.golden, options.graphs, options.show.output, options.jobs});
-  }
   const auto fail_on = check_result_options(options.show);
   auto compare = compare_options(options);
   if (!fail_on || !compare) {
     return report_error(fail_on ? compare.error() : fail_on.error());
   }
+  const auto sides = run_model_sides(options.target, options.golden, options.models,
+                                     options.show.output, !options.show.quiet);
+  if (!sides) {
+    return report_error(sides.error());
+  }
+  if (options.compat) {
+    return compare_as_reference(
+        {sides->target(), sides->golden(), options.graphs, options.show.output, options.jobs});
+  }
+  add_model_of_sides(*sides, compare->graphs);
   Result<verdict::RunResult> result = Error{};
   {
     Progress progress("comparing", !options.show.quiet);
     compare->progress = [&](std::uint64_t done, std::uint64_t total, std::uint64_t bytes) {
       progress.update(done, total, bytes);
     };
-    result = pipeline::compare_dumps(options.target, options.golden, *compare);
+    result = pipeline::compare_dumps(sides->target(), sides->golden(), *compare);
+  }
+  if (result) {
+    sides->describe(*result);
   }
   return result ? show_result(*result, options.show, *fail_on) : report_error(result.error());
 }

@@ -1,13 +1,17 @@
 #include <map>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "opdrift/base/text.hpp"
 #include "opdrift/cli/commands.hpp"
 #include "opdrift/cli/console.hpp"
+#include "opdrift/cli/model_sides.hpp"
 #include "opdrift/cli/options.hpp"
 #include "opdrift/cli/version.hpp"
 #include "opdrift/engine/dump.hpp"
+#include "opdrift/engine/run_settings.hpp"
 
 namespace opdrift::cli {
 
@@ -28,6 +32,7 @@ struct Options {
   std::vector<std::string> dims;
   std::string optimize = "none";
   std::string precision = "fp32";
+  std::string provider = "cpu";
   double memory_mb = 1024;
 };
 
@@ -44,7 +49,7 @@ void add_options(CLI::App& app, engine::DumpOptions& dump, Options& options) {
   app.add_option("--precision", options.precision,
                  "round values between operators: fp32, fp16, bf16")
       ->capture_default_str();
-  app.add_option("--provider", dump.provider, "execution provider: cpu, cuda, cann ...")
+  app.add_option("--provider", options.provider, "execution provider: cpu, cuda, cann ...")
       ->capture_default_str();
   app.add_option("--only", dump.only, "only operators or values whose name matches");
   app.add_option("--onnxruntime", dump.library, "path of libonnxruntime.so");
@@ -60,33 +65,19 @@ void add_options(CLI::App& app, engine::DumpOptions& dump, Options& options) {
 }
 
 Status fill(engine::DumpOptions& dump, const Options& options) {
-  for (const std::string& input : options.inputs) {
-    const std::size_t cut = input.find('=');
-    dump.inputs.files.push_back(
-        cut == std::string::npos ? engine::InputFile{"", input}
-                                 : engine::InputFile{input.substr(0, cut), input.substr(cut + 1)});
-  }
-  for (const std::string& dim : options.dims) {
-    const std::size_t cut = dim.rfind('=');
-    const auto extent =
-        cut == std::string::npos ? std::nullopt : parse_u64(std::string_view(dim).substr(cut + 1));
-    if (!extent) {
-      return Error{ErrorCode::invalid_argument, "--dim '" + dim + "': expected NAME=NUMBER"};
+  OPDRIFT_CHECK_OK(read_input_words(options.inputs, options.dims, dump.inputs));
+  const std::pair<std::string_view, std::string_view> words[] = {{"optimize", options.optimize},
+                                                                 {"precision", options.precision},
+                                                                 {"provider", options.provider}};
+  engine::RunSettings settings;
+  settings.threads = dump.threads;
+  for (const auto& [name, value] : words) {
+    if (Status set = engine::set_run_setting(settings, name, value); !set) {
+      set.error().message.insert(0, "--");
+      return set;
     }
-    dump.inputs.dims[dim.substr(0, cut)] = *extent;
   }
-  const auto optimization = engine::optimization_by_name(options.optimize);
-  if (!optimization) {
-    return Error{ErrorCode::invalid_argument,
-                 "--optimize '" + options.optimize + "': expected none, basic, extended or all"};
-  }
-  const auto precision = engine::precision_by_name(options.precision);
-  if (!precision) {
-    return Error{ErrorCode::invalid_argument,
-                 "--precision '" + options.precision + "': expected fp32, fp16 or bf16"};
-  }
-  dump.optimization = *optimization;
-  dump.precision = *precision;
+  engine::apply(settings, dump);
   dump.memory_budget = static_cast<std::uint64_t>(options.memory_mb * 1e6);
   dump.opdrift_version = kVersion;
   dump.cancel = &interrupt_flag();

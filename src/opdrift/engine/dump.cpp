@@ -297,6 +297,7 @@ class Dumper {
       OPDRIFT_TRY(DumpedValue dumped, store_.write(store_.names().claim_stem(input.name), 0,
                                                    input.name, value, options_.precision));
       content_.inputs.push_back({std::move(dumped), inputs_.sources[i]});
+      report_.inputs.push_back({input.name, inputs_.sources[i], input.tensor.desc.shape});
     }
     return Unit{};
   }

@@ -69,6 +69,13 @@ struct OutputCheck {
   double max_abs_difference = 0;  ///< NaN when shapes or types differ
 };
 
+/// What an input of the model was filled with.
+struct InputSource {
+  std::string tensor;
+  std::string source;  ///< path, "seed N", or as the caller named it
+  tensor::Shape shape;
+};
+
 struct DumpReport {
   std::string folder;
   std::string manifest;  ///< path
@@ -79,6 +86,7 @@ struct DumpReport {
   std::uint64_t bytes = 0;            ///< of tensor data in the files
   std::uint64_t estimated_bytes = 0;  ///< of all values in memory, had they been held at once
   std::size_t groups = 0;             ///< runs that were needed for the values
+  std::vector<InputSource> inputs;    ///< in the model's order
   bool complete = true;               ///< false after an interruption; what was done is kept
   std::vector<OutputCheck> checks;    ///< empty when not checked
   std::vector<SkippedOutput> skipped;

@@ -95,7 +95,8 @@ bool fits(const tensor::Shape& found, const std::vector<Dim>& wanted) {
 /// Dense bytes of `view` in the element type the model wants.
 Result<Bytes> convert(const ValueInfo& input, const tensor::View& view, DType wanted) {
   const DType found = view.tensor.desc.dtype;
-  const bool convertible = wanted == DType::f32 && (found == DType::f16 || found == DType::f64);
+  const bool convertible =
+      wanted == DType::f32 && (found == DType::f16 || found == DType::bf16 || found == DType::f64);
   if (found != wanted && !convertible) {
     return about(input, ErrorCode::invalid_argument,
                  "expected " + std::string(tensor::name_of(wanted)) + ", found " +
@@ -137,10 +138,12 @@ class Maker {
       OPDRIFT_CHECK_OK(check_kind(*inputs_[i]));
       if (!paths_[i].empty()) {
         OPDRIFT_CHECK_OK(from_file(i));
+      } else if (const InputTensor* given = tensor_for(inputs_[i]->name)) {
+        OPDRIFT_CHECK_OK(from_view(i, given->view, given->path, given->source));
       }
     }
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
-      if (paths_[i].empty()) {
+      if (made_.sources[i].empty()) {
         OPDRIFT_CHECK_OK(from_seed(i));
       }
     }
@@ -174,6 +177,15 @@ class Maker {
       paths_[found] = file.path;
     }
     return Unit{};
+  }
+
+  const InputTensor* tensor_for(const std::string& name) const {
+    for (const InputTensor& given : options_.tensors) {
+      if (given.name == name) {
+        return &given;
+      }
+    }
+    return nullptr;
   }
 
   Status check_dims() {
@@ -283,18 +295,24 @@ class Maker {
                    path};
     }
     OPDRIFT_TRY(const tensor::Tensor tensor, io::load_tensor(dump.tensors.front()));
-    if (input.shape && !fits(tensor.desc.shape, *input.shape)) {
+    OPDRIFT_TRY(const tensor::View view, io::in_file(tensor::stored_view(tensor), path));
+    return from_view(position, view, path, path);
+  }
+
+  Status from_view(std::size_t position, const tensor::View& view, const std::string& path,
+                   const std::string& source) {
+    const ValueInfo& input = *inputs_[position];
+    const tensor::Shape shape = view.shape();
+    if (input.shape && !fits(shape, *input.shape)) {
       return Error{ErrorCode::invalid_argument,
                    "input '" + printable(input.name) + "': expected shape " +
-                       shape_text(*input.shape) + ", found (" +
-                       tensor::to_string(tensor.desc.shape) + ")",
+                       shape_text(*input.shape) + ", found (" + tensor::to_string(shape) + ")",
                    path};
     }
-    OPDRIFT_TRY(const tensor::View view, io::in_file(tensor::stored_view(tensor), path));
     OPDRIFT_TRY(const Bytes bytes,
                 io::in_file(convert(input, view, *io::onnx::dtype_of(input.element_type)), path));
-    learn(input, tensor.desc.shape);
-    put(position, tensor.desc.shape, bytes, path);
+    learn(input, shape);
+    put(position, shape, bytes, source);
     return Unit{};
   }
 

@@ -8,12 +8,13 @@
 #include "opdrift/base/result.hpp"
 #include "opdrift/engine/onnxruntime.hpp"
 #include "opdrift/io/onnx/model.hpp"
+#include "opdrift/tensor/view.hpp"
 
 /// What a model is fed with.
 ///
 /// From a file: npy (or any other format opdrift reads that holds one tensor) or `.bin`, the plain
-/// bytes. Element type and fixed extents have to match the model; f16 and f64 files are converted
-/// for an f32 input.
+/// bytes. Element type and fixed extents have to match the model; f16, bf16 and f64 files are
+/// converted for an f32 input. From a tensor at hand: the same, where no file is named.
 ///
 /// Made up, the same bytes on every machine: element i of input N is the i-th output z of
 /// SplitMix64 started at mix(seed) xor FNV-1a(N), turned into
@@ -33,15 +34,24 @@ struct InputFile {
   std::string path;
 };
 
+/// A tensor that a caller has already, of another dump for example.
+struct InputTensor {
+  std::string name;
+  tensor::View view;
+  std::string path;    ///< for messages
+  std::string source;  ///< as ModelInputs::sources tells
+};
+
 struct InputOptions {
   std::vector<InputFile> files;
+  std::vector<InputTensor> tensors;
   std::map<std::string, std::uint64_t> dims;
   std::uint64_t seed = 0;
 };
 
 struct ModelInputs {
   std::vector<NamedTensor> tensors;             ///< in the model's order
-  std::vector<std::string> sources;             ///< path, or "seed N"
+  std::vector<std::string> sources;             ///< path, of a tensor what it says, or "seed N"
   std::map<std::string, std::uint64_t> chosen;  ///< extents taken from the defaults
 };
 

@@ -64,15 +64,6 @@ std::optional<View> permute_to(const Tensor& tensor, Format wanted) {
   return view ? std::optional<View>(std::move(*view)) : std::nullopt;
 }
 
-Result<View> own_view(const Tensor& tensor) {
-  if (is_blocked(tensor) && !tensor.desc.original_shape.empty()) {
-    if (auto view = unfold_to(tensor, tensor.desc.original_shape)) {
-      return std::move(*view);
-    }
-  }
-  return tensor::stored_view(tensor);
-}
-
 /// The target with its axes in the golden's order, when exactly one order fits: apart from ones the
 /// extents are distinct and the same on both sides.
 std::optional<View> reorder_axes(const View& golden, const View& target) {
@@ -112,6 +103,15 @@ Result<AlignedPair> checked(View golden, View target) {
 
 }  // namespace
 
+Result<View> logical_view(const Tensor& tensor) {
+  if (is_blocked(tensor) && !tensor.desc.original_shape.empty()) {
+    if (auto view = unfold_to(tensor, tensor.desc.original_shape)) {
+      return std::move(*view);
+    }
+  }
+  return tensor::stored_view(tensor);
+}
+
 Result<AlignedPair> align_pair(const Tensor& golden, const Tensor& target) {
   if (is_blocked(target) && !is_blocked(golden)) {
     if (auto view = unfold_to(target, golden.desc.shape)) {
@@ -125,8 +125,8 @@ Result<AlignedPair> align_pair(const Tensor& golden, const Tensor& target) {
       return AlignedPair{std::move(*view), std::move(target_view), false};
     }
   }
-  OPDRIFT_TRY(View golden_view, own_view(golden));
-  OPDRIFT_TRY(View target_view, own_view(target));
+  OPDRIFT_TRY(View golden_view, logical_view(golden));
+  OPDRIFT_TRY(View target_view, logical_view(target));
   if (golden_view.shape() != target_view.shape()) {
     if (auto permuted = permute_to(target, golden.desc.format)) {
       return checked(std::move(golden_view), std::move(*permuted));

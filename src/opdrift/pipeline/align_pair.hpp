@@ -12,6 +12,10 @@ struct AlignedPair {
   bool permuted = false;  ///< the axes of the target were reordered to fit
 };
 
+/// A tensor in its own logical order: a blocked device format with a known original shape is
+/// unfolded, everything else is taken as stored. Fails as stored_view does.
+Result<tensor::View> logical_view(const tensor::Tensor& tensor);
+
 /// Brings two tensors into one logical order without a graph to tell the layout of the golden.
 ///
 /// A side stored in a blocked device format (NC1HWC0, FRACTAL_NZ, FRACTAL_Z, NDC1HWC0) is unfolded
