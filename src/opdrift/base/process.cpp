@@ -100,7 +100,7 @@ std::string program_path(const std::string& program) {
   }
   const char* const path = std::getenv("PATH");
   for (const std::string_view folder : split(path == nullptr ? "/usr/bin:/bin" : path, ':')) {
-    const std::string candidate = (folder.empty() ? "." : std::string(folder)) + "/" + program;
+    std::string candidate = (folder.empty() ? "." : std::string(folder)) + "/" + program;
     if (!program.empty() && is_program(candidate)) {
       return candidate;
     }

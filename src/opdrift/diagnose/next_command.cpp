@@ -23,6 +23,12 @@ bool replaced(const std::string& name, const std::vector<AtcSetting>& settings,
                      [&](const AtcSetting& setting) { return setting.first == name; });
 }
 
+std::string option_word(const std::string& name, const std::string& value) {
+  std::string word = "--" + name;
+  word += "=" + value;
+  return word;
+}
+
 }  // namespace
 
 std::string next_atc_command(const graph::AtcOptions& present, std::string_view role,
@@ -31,11 +37,11 @@ std::string next_atc_command(const graph::AtcOptions& present, std::string_view 
   std::vector<std::string> words = {"atc"};
   for (const auto& [name, value] : present.values) {
     if (!replaced(name, settings, remove)) {
-      words.push_back("--" + name + "=" + value);
+      words.push_back(option_word(name, value));
     }
   }
   for (const auto& [name, value] : settings) {
-    words.push_back("--" + name + "=" + value);
+    words.push_back(option_word(name, value));
   }
   words.push_back("--output=" + stem_of(present.get("output").value_or("")) + "_" +
                   std::string(role));

@@ -19,12 +19,13 @@ std::string option_name(const std::string& word) {
 }  // namespace
 
 std::optional<std::string> AtcOptions::get(std::string_view name) const {
-  for (auto entry = values.rbegin(); entry != values.rend(); ++entry) {
-    if (entry->first == name) {
-      return entry->second;
+  std::optional<std::string> last;
+  for (const auto& [own, value] : values) {
+    if (own == name) {
+      last = value;
     }
   }
-  return std::nullopt;
+  return last;
 }
 
 AtcOptions parse_atc_command(std::string_view text) {

@@ -77,17 +77,14 @@ std::size_t clamp_index(double at, std::uint64_t extent) {
 
 AxisTaps nearest_tap(const Options& options, const AxisPlan& plan, std::uint64_t at) {
   const float x = source_coordinate<float>(options, plan, static_cast<float>(at));
+  const bool simple = options.nearest == "simple";
   float rounded = std::ceil(x - 0.5F);  // round_prefer_floor
-  if (options.nearest == "floor") {
-    rounded = std::floor(x);
-  } else if (options.nearest == "ceil") {
+  if (options.nearest == "ceil" || (simple && plan.scale < 1.0)) {
     rounded = std::ceil(x);
+  } else if (options.nearest == "floor" || simple) {
+    rounded = std::floor(x);
   } else if (options.nearest == "round_prefer_ceil") {
     rounded = std::floor(x + 0.5F);
-  } else if (options.nearest == "simple" && plan.scale < 1.0) {
-    rounded = std::ceil(x);
-  } else if (options.nearest == "simple") {
-    rounded = std::floor(x);
   }
   AxisTaps taps;
   taps.count = 1;

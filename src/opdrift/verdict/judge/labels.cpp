@@ -158,11 +158,15 @@ class Labeller {
     const double cost = std::min(judgement.depth, std::hypot(judgement.rho, judgement.inherited));
     const double before = std::max(judgement.q1, judgement.z1);
     const bool wide = context_.assume.wider_inputs;
+    set(judgement, Label::healthy, Cause::none);
     if (judgement.new_classes > 0) {
       set(judgement, Label::culprit, found.class_cause);
-    } else if (found.equal) {
-      set(judgement, Label::healthy, Cause::none);
-    } else if (!(judgement.z <= kCulprit)) {
+      return;
+    }
+    if (found.equal) {
+      return;
+    }
+    if (!(judgement.z <= kCulprit)) {
       const bool wide_spread = !(judgement.q_own <= kCulprit);
       set(judgement, Label::culprit, wide_spread ? Cause::own_error : Cause::local_error);
     } else if (!(judgement.q_own <= kCulprit) && !(judgement.own <= cost)) {
@@ -177,8 +181,6 @@ class Labeller {
       set(judgement, Label::watch, Cause::above_budget);
     } else if (!(before <= kCulprit) && !wide) {
       set(judgement, Label::watch, Cause::wider_inputs);
-    } else {
-      set(judgement, Label::healthy, Cause::none);
     }
   }
 

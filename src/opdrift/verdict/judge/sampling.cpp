@@ -368,7 +368,7 @@ Status OperatorJudge::judge_part(Found& found) {
   elements.population = facts.golden_count;
   Found fresh = surveyed(survey, formats);
   fresh.judgement.sampled = partial->positions.size();
-  const Status done = conclude(0, formats, elements, std::move(fresh), found);
+  Status done = conclude(0, formats, elements, std::move(fresh), found);
   model_ = op_.op;
   if (done) {
     complete_classes(survey, found);
