@@ -37,4 +37,13 @@ void expect_allocations(std::size_t bytes) {
 #endif
 }
 
+void reuse_large_blocks() {
+#if defined(__GLIBC__)
+  constexpr int kNeverTrim = 0x7fffffff;
+  ::mallopt(M_ARENA_MAX, 1);  // the heaps of other arenas are too small for such blocks
+  ::mallopt(M_MMAP_MAX, 0);
+  ::mallopt(M_TRIM_THRESHOLD, kNeverTrim);
+#endif
+}
+
 }  // namespace opdrift

@@ -10,6 +10,7 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "opdrift/base/heap.hpp"
 #include "opdrift/base/text.hpp"
 #include "opdrift/metrics/measure.hpp"
 #include "opdrift/pipeline/align_pair.hpp"
@@ -403,6 +404,7 @@ Result<verdict::RunResult> compare_dumps(const std::string& target, const std::s
                                          const CompareOptions& options) {
   const auto started = std::chrono::steady_clock::now();
   OPDRIFT_CHECK_OK(check_model(options));
+  reuse_large_blocks();  // judging makes arrays as large as tensors
   const bool by_graph = std::any_of(options.graphs.begin(), options.graphs.end(), &looks_like_json);
   auto compared = by_graph ? compare_by_graph(target, golden, options)
                            : compare_without_graph(target, golden, options);

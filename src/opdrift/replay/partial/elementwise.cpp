@@ -14,6 +14,10 @@ std::optional<Partial> plan_elementwise(const Request& request) {
       partial.inputs.emplace_back();
     } else if (count_of(array->shape) == 1) {
       partial.inputs.push_back(whole(i, array->shape.empty() ? tensor::Shape{} : tensor::Shape{1}));
+    } else if (request.call.inputs.size() == 1 &&
+               count_of(array->shape) == count_of(request.output)) {
+      // Dumps may give the same elements other extents.
+      partial.inputs.push_back(gathered(i, partial.positions));
     } else {
       auto places = broadcast_positions(partial.positions, array->shape, request.output);
       if (!places) {

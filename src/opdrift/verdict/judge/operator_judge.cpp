@@ -214,6 +214,10 @@ Status OperatorJudge::replay() {
     if (settled) {
       return Unit{};
     }
+    // The golden strays from the model at random elements: it does so at the others.
+    if (!done && found.judgement.self_check > kNotModelled) {
+      return done;
+    }
     found = Found{};
     forget_part();
   }
