@@ -15,6 +15,14 @@
 
 namespace opdrift::verdict::judging {
 
+/// The self check beyond which a replay is not believed.
+inline constexpr double kNotModelled = 10.0;
+
+/// Seed of the noise laid over a value, one stream per purpose.
+inline std::uint64_t seed_of(ValueId value, std::uint64_t purpose) {
+  return (std::uint64_t{value} << 8U) + purpose;
+}
+
 /// Steps A to D (and F for outputs that a side lacks) for one operator. Loads what it needs, keeps
 /// nothing. Failures end as reasons in the findings.
 class OperatorJudge {

@@ -21,7 +21,7 @@ constexpr std::size_t kRandomPart = 2048;
 constexpr std::uint64_t kAttributeElements = 64;  // inputs so small may stand for attributes
 
 std::uint64_t sampling_seed(ValueId value) {
-  return (std::uint64_t{value} << 8U) + 1;
+  return seed_of(value, 1);
 }
 
 }  // namespace
@@ -158,7 +158,7 @@ struct Operands {
 WidenedReader OperatorJudge::widened_reader(std::size_t input, const InputReaders& own,
                                             int draw) const {
   const ValueId id = op_.inputs[input];
-  const std::uint64_t seed = (std::uint64_t{id} << 8U) + 16 + static_cast<std::uint64_t>(draw);
+  const std::uint64_t seed = seed_of(id, 16 + static_cast<std::uint64_t>(draw));
   return WidenedReader(own.target, formats_of(id).precision.coarser(), seed);
 }
 
