@@ -216,6 +216,17 @@ void ProtobufWriter::message(std::uint32_t number, const ProtobufWriter& value) 
   bytes(number, value.view());
 }
 
+void ProtobufWriter::field(const ProtobufField& field) {
+  switch (field.type) {
+    case WireType::varint: varint(field.number, field.value); break;
+    case WireType::fixed64: fixed64(field.number, field.value); break;
+    case WireType::fixed32: fixed32(field.number, static_cast<std::uint32_t>(field.value)); break;
+    case WireType::bytes: bytes(field.number, field.bytes); break;
+    case WireType::group:
+    case WireType::end_group: break;
+  }
+}
+
 void ProtobufWriter::packed(std::uint32_t number, std::span<const std::uint64_t> values) {
   ProtobufWriter numbers;
   for (const std::uint64_t value : values) {

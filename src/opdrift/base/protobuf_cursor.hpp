@@ -126,6 +126,8 @@ class ProtobufWriter {
   void bytes(std::uint32_t number, ByteSpan value);
   void message(std::uint32_t number, const ProtobufWriter& value);
   void packed(std::uint32_t number, std::span<const std::uint64_t> values);
+  /// A field as it was found; groups are left out.
+  void field(const ProtobufField& field);
 
   ByteSpan view() const { return {data_.data(), data_.size()}; }
   std::vector<std::byte> take() { return std::move(data_); }

@@ -22,14 +22,14 @@ bool fits_file_systems(const std::string& stem, const std::string& name) {
          std::all_of(stem.begin(), stem.end(), is_plain);
 }
 
+}  // namespace
+
 std::string csv_cell(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) {
     return text;
   }
   return '"' + replace_all(text, "\"", "\"\"") + '"';
 }
-
-}  // namespace
 
 std::string DumpNames::claim_stem(std::string_view node_name) {
   std::string stem(node_name);

@@ -22,6 +22,9 @@
 /// and a row `file,name it stands for` of mapping.csv.
 namespace opdrift::engine {
 
+/// A cell of a csv file, quoted where that is needed.
+std::string csv_cell(const std::string& text);
+
 /// Hands out names that are unique within one dump.
 class DumpNames {
  public:

@@ -81,19 +81,21 @@ std::int64_t default_opset(const onnx::Model& model) {
   return 1;
 }
 
-/// Constants that must stay f32: read by nothing but wide inputs.
-std::unordered_set<std::string> wide_constants(const onnx::Graph& graph) {
+/// Constants that must stay f32: read by nothing but wide inputs and operators that are kept.
+std::unordered_set<std::string> wide_constants(const onnx::Graph& graph,
+                                               const KeptOperators& keep) {
   std::unordered_set<std::string> wide;
   std::unordered_set<std::string> other;
   for (const onnx::ValueInfo& output : graph.outputs) {
     other.insert(output.name);
   }
   for (const onnx::Node& node : graph.nodes) {
+    const bool kept = keep.contains(node.name);
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-      (is_wide_input(node.op_type, i) ? wide : other).insert(node.inputs[i]);
+      (kept || is_wide_input(node.op_type, i) ? wide : other).insert(node.inputs[i]);
     }
     for (std::string& name : captured_values(node)) {
-      other.insert(std::move(name));
+      (kept ? wide : other).insert(std::move(name));
     }
   }
   std::erase_if(wide, [&](const std::string& name) { return other.contains(name); });
@@ -108,41 +110,16 @@ bool has_external_data(const onnx::Graph& graph) {
 std::uint64_t constant_bytes(const onnx::Graph& graph) {
   std::uint64_t total = 0;
   for (const onnx::Tensor& tensor : graph.initializers) {
-    total += tensor.message.size();
+    total += tensor.stored_bytes();
   }
   return total;
-}
-
-onnx::Tensor make_external(const onnx::Tensor& source, std::uint64_t offset, std::uint64_t length) {
-  io::ProtobufWriter writer;
-  for (const std::uint64_t extent : source.dims) {
-    writer.varint(1, extent);
-  }
-  writer.signed_varint(2, source.data_type);
-  writer.text(8, source.name);
-  for (const auto& [key, value] : {std::pair<std::string, std::string>{"location", "weights.bin"},
-                                   {"offset", std::to_string(offset)},
-                                   {"length", std::to_string(length)}}) {
-    io::ProtobufWriter entry;
-    entry.text(1, key);
-    entry.text(2, value);
-    writer.message(13, entry);
-  }
-  writer.varint(14, 1);
-  onnx::Tensor tensor = source;
-  tensor.external = true;
-  tensor.location = "weights.bin";
-  tensor.offset = offset;
-  tensor.length = length;
-  tensor.message = own_bytes(writer.take());
-  return tensor;
 }
 
 /// Rounds constants, leaving them in the model or moving them to one file.
 class ConstantRounder {
  public:
-  ConstantRounder(PlacedModel& placed, Precision precision)
-      : placed_(placed), precision_(precision), wide_(wide_constants(placed.model.graph)) {}
+  ConstantRounder(PlacedModel& placed, Precision precision, const KeptOperators& keep)
+      : placed_(placed), precision_(precision), wide_(wide_constants(placed.model.graph, keep)) {}
 
   Status run(const std::string& work_folder) {
     onnx::Graph& graph = placed_.model.graph;
@@ -198,7 +175,7 @@ class ConstantRounder {
   Status spool_all(const std::string& work_folder) {
     OPDRIFT_TRY(io::FileWriter file, io::FileWriter::create(work_folder + "/weights.bin"));
     for (onnx::Tensor& tensor : placed_.model.graph.initializers) {
-      if (!tensor.external && tensor.message.size() < kMinSpooledBytes) {
+      if (!tensor.external && tensor.stored_bytes() < kMinSpooledBytes) {
         OPDRIFT_CHECK_OK(round_inline(tensor, tensor.name));
         continue;
       }
@@ -209,7 +186,7 @@ class ConstantRounder {
       OPDRIFT_TRY(const tensor::Tensor source, std::move(loaded));
       const std::uint64_t offset = file.position();
       OPDRIFT_CHECK_OK(spool(source, is_rounded(tensor, tensor.name), file));
-      tensor = make_external(tensor, offset, source.bytes.size());
+      tensor = onnx::make_external_tensor(tensor, "weights.bin", offset, source.bytes.size());
     }
     placed_.folder = work_folder;
     return file.commit();
@@ -344,34 +321,87 @@ void round_inputs(Precision precision, std::span<NamedTensor> inputs) {
   }
 }
 
-void round_borders(onnx::Model& model, Precision precision,
-                   const std::unordered_set<std::string>& wide_outputs) {
-  const PrecisionRow& row = row_of(precision);
-  const bool has_cast = default_opset(model) >= row.cast_since;
-  std::vector<onnx::Node> nodes;
-  for (onnx::Node& node : model.graph.nodes) {
-    const std::size_t own = nodes.size();
-    const bool rounded_already = node.op_type == "Constant";
-    nodes.push_back(std::move(node));
-    for (std::size_t i = 0; !rounded_already && i < nodes[own].outputs.size(); ++i) {
-      const std::string value = nodes[own].outputs[i];
-      if (wide_outputs.contains(value)) {
-        const std::string wide = value + "/opdrift_wide";
-        nodes[own].outputs[i] = wide;
-        nodes[own].message = {};
-        has_cast ? append_casts(nodes, wide, value, row.dtype)
-                 : append_round(nodes, wide, value, row.dtype);
+namespace {
+
+/// Inserts roundings into the list of nodes.
+class BorderRounder {
+ public:
+  BorderRounder(onnx::Model& model, Precision precision, const KeptOperators& keep)
+      : model_(model),
+        row_(row_of(precision)),
+        has_cast_(default_opset(model) >= row_.cast_since),
+        keep_(keep) {}
+
+  void run(const std::unordered_set<std::string>& wide_outputs) {
+    std::vector<onnx::Node> given = std::move(model_.graph.nodes);
+    for (onnx::Node& node : given) {
+      const bool rounded_already = node.op_type == "Constant";
+      const bool kept = keep_.contains(node.name);
+      if (!kept) {
+        read_rounded(node);
+      }
+      const std::size_t own = nodes_.size();
+      nodes_.push_back(std::move(node));
+      for (std::size_t i = 0; !rounded_already && i < nodes_[own].outputs.size(); ++i) {
+        const std::string value = nodes_[own].outputs[i];
+        if (wide_outputs.contains(value)) {
+          kept ? round_beside(value) : round_in_place(own, i);
+        }
+      }
+    }
+    model_.graph.nodes = std::move(nodes_);
+    if (!has_cast_) {
+      import_opdrift(model_);
+    }
+  }
+
+ private:
+  /// The value keeps its name once it is rounded: readers need no change.
+  void round_in_place(std::size_t node, std::size_t output) {
+    const std::string value = nodes_[node].outputs[output];
+    nodes_[node].outputs[output] = value + "/opdrift_wide";
+    nodes_[node].message = {};
+    append(value + "/opdrift_wide", value);
+  }
+
+  /// Operators that are not kept read another value.
+  void round_beside(const std::string& value) {
+    beside_.insert(value);
+    append(value, value + "/opdrift_rounded");
+  }
+
+  void read_rounded(onnx::Node& node) const {
+    for (std::string& input : node.inputs) {
+      if (beside_.contains(input)) {
+        input += "/opdrift_rounded";
+        node.message = {};
       }
     }
   }
-  model.graph.nodes = std::move(nodes);
-  if (!has_cast) {
-    import_opdrift(model);
+
+  void append(const std::string& wide, const std::string& value) {
+    has_cast_ ? append_casts(nodes_, wide, value, row_.dtype)
+              : append_round(nodes_, wide, value, row_.dtype);
   }
+
+  onnx::Model& model_;
+  const PrecisionRow& row_;
+  bool has_cast_;
+  const KeptOperators& keep_;
+  std::vector<onnx::Node> nodes_;
+  std::unordered_set<std::string> beside_;
+};
+
+}  // namespace
+
+void round_borders(onnx::Model& model, Precision precision,
+                   const std::unordered_set<std::string>& wide_outputs, const KeptOperators& keep) {
+  BorderRounder(model, precision, keep).run(wide_outputs);
 }
 
-Status round_constants(PlacedModel& placed, Precision precision, const std::string& work_folder) {
-  return ConstantRounder(placed, precision).run(work_folder);
+Status round_constants(PlacedModel& placed, Precision precision, const std::string& work_folder,
+                       const KeptOperators& keep) {
+  return ConstantRounder(placed, precision, keep).run(work_folder);
 }
 
 }  // namespace opdrift::engine

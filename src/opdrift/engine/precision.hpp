@@ -42,12 +42,19 @@ std::optional<Bytes> narrow_exactly(Precision precision, ByteSpan floats);
 /// Rounds the f32 inputs.
 void round_inputs(Precision precision, std::span<NamedTensor> inputs);
 
+/// Names of operators that compute in f32 within a model of reduced precision: what only they read
+/// and what passes from one of them to another stays f32, what they make is rounded where an
+/// operator that is not kept reads it.
+using KeptOperators = std::unordered_set<std::string>;
+
 /// Inserts the rounding behind the node outputs named in `wide_outputs`.
 void round_borders(io::onnx::Model& model, Precision precision,
-                   const std::unordered_set<std::string>& wide_outputs);
+                   const std::unordered_set<std::string>& wide_outputs,
+                   const KeptOperators& keep = {});
 
 /// Rounds the f32 constants. Weights above 1 GiB in all, and those of models with external data,
 /// go to `work_folder`/weights.bin, and the model's folder becomes `work_folder`.
-Status round_constants(PlacedModel& placed, Precision precision, const std::string& work_folder);
+Status round_constants(PlacedModel& placed, Precision precision, const std::string& work_folder,
+                       const KeptOperators& keep = {});
 
 }  // namespace opdrift::engine

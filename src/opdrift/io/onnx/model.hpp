@@ -81,7 +81,8 @@ struct ValueInfo {
   Bytes message;
 };
 
-/// A constant tensor. Its data stays in `message` or in an external file; see tensor_data.hpp.
+/// A constant tensor. Its data stays in `message`, in `data` or in an external file; see
+/// tensor_data.hpp.
 struct Tensor {
   std::string name;
   int data_type = 0;  ///< TensorProto.DataType
@@ -91,6 +92,10 @@ struct Tensor {
   std::uint64_t offset = 0;
   std::optional<std::uint64_t> length;
   Bytes message;
+  Bytes data;  ///< raw_data (field 9) when it is kept apart from `message`; encoded behind it
+
+  /// Bytes it takes in the model file.
+  std::uint64_t stored_bytes() const { return message.size() + data.size(); }
 };
 
 struct Graph;

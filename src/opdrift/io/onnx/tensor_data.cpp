@@ -87,7 +87,7 @@ class TypedData {
 };
 
 Result<Bytes> inner_data(const Tensor& tensor, const TypeRow& row, std::uint64_t needed) {
-  Bytes raw;
+  Bytes raw = tensor.data;
   TypedData typed(row, needed);
   OPDRIFT_CHECK_OK(for_each_field(ProtobufCursor(tensor.message.span),
                                   [&](const ProtobufField& field) -> Status {
@@ -201,6 +201,90 @@ Result<std::string> external_path(const std::string& location, const std::string
 std::string folder_of_model(const std::string& model_path) {
   const std::string_view folder = folder_of(model_path);
   return folder.empty() ? "." : std::string(folder);
+}
+
+Result<Tensor> renamed(const Tensor& source, std::string name) {
+  Tensor result = source;
+  result.name = std::move(name);
+  ProtobufWriter writer;
+  const Bytes& message = source.message;
+  OPDRIFT_CHECK_OK(
+      for_each_field(ProtobufCursor(message.span), [&](const ProtobufField& field) -> Status {
+        if (field.is(9, WireType::bytes)) {
+          result.data = Bytes{field.bytes, message.owner};
+        } else if (field.number != 8) {
+          writer.field(field);
+        }
+        return Unit{};
+      }));
+  writer.text(8, result.name);
+  result.message = own_bytes(writer.take());
+  return result;
+}
+
+Tensor make_text_tensor(std::string name, const tensor::Shape& shape,
+                        const std::vector<std::string>& texts) {
+  constexpr int kText = 8;  // TensorProto.STRING
+  ProtobufWriter writer;
+  for (const std::uint64_t extent : shape) {
+    writer.varint(1, extent);
+  }
+  writer.signed_varint(2, kText);
+  for (const std::string& text : texts) {
+    writer.text(6, text);
+  }
+  writer.text(8, name);
+  Tensor tensor;
+  tensor.name = std::move(name);
+  tensor.data_type = kText;
+  tensor.dims = shape;
+  tensor.message = own_bytes(writer.take());
+  return tensor;
+}
+
+Tensor make_external_tensor(const Tensor& source, const std::string& location, std::uint64_t offset,
+                            std::uint64_t length) {
+  ProtobufWriter writer;
+  for (const std::uint64_t extent : source.dims) {
+    writer.varint(1, extent);
+  }
+  writer.signed_varint(2, source.data_type);
+  writer.text(8, source.name);
+  for (const auto& [key, value] : {std::pair<std::string, std::string>{"location", location},
+                                   {"offset", std::to_string(offset)},
+                                   {"length", std::to_string(length)}}) {
+    ProtobufWriter entry;
+    entry.text(1, key);
+    entry.text(2, value);
+    writer.message(13, entry);
+  }
+  writer.varint(14, 1);
+  Tensor tensor;
+  tensor.name = source.name;
+  tensor.data_type = source.data_type;
+  tensor.dims = source.dims;
+  tensor.external = true;
+  tensor.location = location;
+  tensor.offset = offset;
+  tensor.length = length;
+  tensor.message = own_bytes(writer.take());
+  return tensor;
+}
+
+Tensor make_inner_tensor(const Tensor& source, std::string name, Bytes data) {
+  ProtobufWriter writer;
+  for (const std::uint64_t extent : source.dims) {
+    writer.varint(1, extent);
+  }
+  writer.signed_varint(2, source.data_type);
+  writer.text(8, name);
+  Tensor tensor;
+  tensor.name = std::move(name);
+  tensor.data_type = source.data_type;
+  tensor.dims = source.dims;
+  tensor.message = own_bytes(writer.take());
+  tensor.data = std::move(data);
+  return tensor;
 }
 
 Tensor make_tensor(std::string name, DType dtype, const tensor::Shape& shape, ByteSpan bytes) {

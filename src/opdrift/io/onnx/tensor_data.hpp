@@ -3,6 +3,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "opdrift/base/result.hpp"
 #include "opdrift/io/onnx/model.hpp"
@@ -38,6 +39,21 @@ Result<std::string> external_path(const std::string& location, const std::string
 
 /// The folder of a model file, "." when the path names none.
 std::string folder_of_model(const std::string& model_path);
+
+/// The same constant under another name; raw data are named, not copied. Fails as reading the
+/// message does.
+Result<Tensor> renamed(const Tensor& source, std::string name);
+
+/// A constant of text.
+Tensor make_text_tensor(std::string name, const tensor::Shape& shape,
+                        const std::vector<std::string>& texts);
+
+/// A constant like `source` whose data lies in an external file.
+Tensor make_external_tensor(const Tensor& source, const std::string& location, std::uint64_t offset,
+                            std::uint64_t length);
+
+/// A constant like `source` with raw data that are named, not copied.
+Tensor make_inner_tensor(const Tensor& source, std::string name, Bytes data);
 
 /// A constant with a copy of `bytes`, which are as raw_data wants them.
 Tensor make_tensor(std::string name, tensor::DType dtype, const tensor::Shape& shape,

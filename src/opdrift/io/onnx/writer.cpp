@@ -1,7 +1,10 @@
 #include "opdrift/io/onnx/writer.hpp"
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 
+#include "opdrift/base/mapped_read.hpp"
 #include "opdrift/base/text.hpp"
 #include "opdrift/io/file_writer.hpp"
 
@@ -11,6 +14,7 @@ namespace {
 
 // Shorter runs are copied: a run costs more than its bytes.
 constexpr std::size_t kCopyBelow = 512;
+constexpr std::uint64_t kPartBytes = std::uint64_t{4} << 20;
 
 /// Byte runs under construction.
 class Rope {
@@ -104,6 +108,17 @@ class Rope {
 
 Rope encode_graph(const Graph& graph);
 
+void encode_tensor(std::uint32_t number, const Tensor& tensor, Rope& rope) {
+  if (tensor.data.size() == 0) {
+    rope.message(number, tensor.message);
+    return;
+  }
+  Rope whole;
+  whole.add(tensor.message);
+  whole.message(9, tensor.data);
+  rope.message(number, std::move(whole));
+}
+
 void encode_attribute_value(const Attribute& attribute, ProtobufWriter& writer) {
   switch (attribute.type) {
     case AttributeType::real: writer.real(2, attribute.real); break;
@@ -140,7 +155,7 @@ void encode_attribute(const Attribute& attribute, Rope& node) {
   Rope rope;
   rope.add(writer);
   if (attribute.tensor) {
-    rope.message(5, attribute.tensor->message);
+    encode_tensor(5, *attribute.tensor, rope);
   }
   for (const auto& graph : attribute.graphs) {
     rope.message(attribute.type == AttributeType::graphs ? 11 : 6, encode_graph(*graph));
@@ -183,7 +198,7 @@ Rope encode_graph(const Graph& graph) {
     encode_node(node, rope);
   }
   for (const Tensor& tensor : graph.initializers) {
-    rope.message(5, tensor.message);
+    encode_tensor(5, tensor, rope);
   }
   for (const ValueInfo& input : graph.inputs) {
     rope.message(11, input.message);
@@ -212,6 +227,26 @@ ProtobufWriter encode_shape(const std::vector<Dim>& shape) {
     dims.message(1, extent);
   }
   return dims;
+}
+
+ValueInfo tensor_value(std::string name, int element_type, std::optional<std::vector<Dim>> shape) {
+  ProtobufWriter tensor_type;
+  tensor_type.signed_varint(1, element_type);
+  if (shape) {
+    tensor_type.message(2, encode_shape(*shape));
+  }
+  ProtobufWriter type;
+  type.message(1, tensor_type);
+  ProtobufWriter writer;
+  writer.text(1, name);
+  writer.message(2, type);
+  ValueInfo info;
+  info.name = std::move(name);
+  info.kind = ValueKind::tensor;
+  info.element_type = element_type;
+  info.shape = std::move(shape);
+  info.message = own_bytes(writer.take());
+  return info;
 }
 
 }  // namespace
@@ -251,11 +286,21 @@ Result<EncodedModel> encode(const Model& model) {
   return encoded;
 }
 
+Status write_bytes(FileWriter& writer, const Bytes& bytes) {
+  for (std::uint64_t at = 0; at < bytes.size(); at += kPartBytes) {
+    const Bytes part = bytes.part(at, std::min<std::uint64_t>(kPartBytes, bytes.size() - at));
+    const std::optional<Bytes> read =
+        part.size() < kPartBytes / 8 ? std::nullopt : read_mapped(part);
+    OPDRIFT_CHECK_OK(writer.write((read ? *read : part).span));
+  }
+  return Unit{};
+}
+
 Status write_model(const std::string& path, const Model& model) {
   OPDRIFT_TRY(const EncodedModel encoded, encode(model));
   OPDRIFT_TRY(FileWriter writer, FileWriter::create(path));
   for (const Bytes& run : encoded.runs()) {
-    OPDRIFT_CHECK_OK(writer.write(run.span));
+    OPDRIFT_CHECK_OK(write_bytes(writer, run));
   }
   return writer.commit();
 }
@@ -269,22 +314,12 @@ ValueInfo make_value_info(std::string name) {
   return info;
 }
 
+ValueInfo make_value_info(std::string name, int element_type) {
+  return tensor_value(std::move(name), element_type, std::nullopt);
+}
+
 ValueInfo make_value_info(std::string name, int element_type, const std::vector<Dim>& shape) {
-  ProtobufWriter tensor_type;
-  tensor_type.signed_varint(1, element_type);
-  tensor_type.message(2, encode_shape(shape));
-  ProtobufWriter type;
-  type.message(1, tensor_type);
-  ProtobufWriter writer;
-  writer.text(1, name);
-  writer.message(2, type);
-  ValueInfo info{.name = std::move(name),
-                 .kind = ValueKind::tensor,
-                 .element_type = element_type,
-                 .shape = shape,
-                 .message = {}};
-  info.message = own_bytes(writer.take());
-  return info;
+  return tensor_value(std::move(name), element_type, shape);
 }
 
 Attribute make_attribute(std::string name, std::int64_t value) {

@@ -6,6 +6,7 @@
 
 #include "opdrift/base/mapped_file.hpp"
 #include "opdrift/base/result.hpp"
+#include "opdrift/io/file_writer.hpp"
 #include "opdrift/io/onnx/model.hpp"
 
 namespace opdrift::io::onnx {
@@ -32,11 +33,18 @@ inline constexpr std::uint64_t kMaxModelBytes = 2147483647;
 /// `limit` above kMaxModelBytes (weights have to go to external data then).
 Result<EncodedModel> encode(const Model& model);
 
-/// Encodes and writes a file, whole or not at all. Fails with `limit` or as FileWriter does.
+/// Encodes and writes a file, whole or not at all. Weights in mapped files are read in parts, so
+/// that they never stand in memory. Fails with `limit` or as FileWriter does.
 Status write_model(const std::string& path, const Model& model);
+
+/// Writes bytes; those of mapped files are read in parts.
+Status write_bytes(FileWriter& writer, const Bytes& bytes);
 
 /// A value with its type left open, as graph outputs may be.
 ValueInfo make_value_info(std::string name);
+
+/// A tensor value of any shape.
+ValueInfo make_value_info(std::string name, int element_type);
 
 /// A tensor value; axes without number and symbol are open.
 ValueInfo make_value_info(std::string name, int element_type, const std::vector<Dim>& shape);
