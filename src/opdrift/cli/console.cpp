@@ -72,6 +72,10 @@ int report_error(std::string_view message) {
   return kExitTrouble;
 }
 
+void report_warning(std::string_view message) {
+  std::fprintf(stderr, "opdrift: warning: %s\n", std::string(message).c_str());
+}
+
 bool write_output(std::string_view text) {
   return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
          std::fflush(stdout) == 0;

@@ -26,6 +26,8 @@ std::size_t terminal_columns();
 /// Prints "opdrift: <error>" on standard error and returns kExitTrouble.
 int report_error(const Error& error);
 int report_error(std::string_view message);
+/// Prints "opdrift: warning: <message>" on standard error.
+void report_warning(std::string_view message);
 
 /// Writes text to standard output; false when it could not be written (closed pipe, full disk).
 bool write_output(std::string_view text);

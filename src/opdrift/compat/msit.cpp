@@ -7,12 +7,17 @@
 
 #include "opdrift/base/text.hpp"
 #include "opdrift/compat/exit_codes.hpp"
+#include "opdrift/compat/msit_surgeon.hpp"
 
 namespace opdrift::compat {
 
 namespace {
 
-constexpr std::array<MsitCommand, 0> kCommands = {};
+constexpr std::array kCommands = {
+    MsitCommand{"debug surgeon extract", "cut a sub-graph out of an ONNX model",
+                &run_surgeon_extract},
+    MsitCommand{"debug surgeon ext", "the same", &run_surgeon_extract, false},
+};
 
 std::string help() {
   std::string text = "usage: msit debug COMMAND ...\n\ncommands:\n";
