@@ -5,9 +5,13 @@
 #include <map>
 #include <memory>
 #include <numeric>
+#include <optional>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
+#include "opdrift/diagnose/fixes/customize_dtypes.hpp"
+#include "opdrift/diagnose/fixes/keep_dtype.hpp"
 #include "opdrift/engine/surgery/extract_file.hpp"
 #include "opdrift/io/file_writer.hpp"
 #include "opdrift/io/onnx/tensor_data.hpp"
@@ -94,19 +98,19 @@ class Minimiser {
 };
 
 /// Type names of values as atc's files have them.
-std::string types_of(const std::vector<std::string>& values, const engine::ValueTypes& types) {
-  std::string text;
+std::vector<std::string> types_of(const std::vector<std::string>& values,
+                                  const engine::ValueTypes& types) {
+  std::vector<std::string> names;
   for (const std::string& value : values) {
     if (value.empty()) {
       continue;
     }
     const auto known = types.find(value);
-    const int number = known == types.end() ? 0 : known->second.element_type;
-    const auto dtype = io::onnx::dtype_of(number);
-    text += (text.empty() ? "" : ",") +
-            std::string(dtype ? tensor::name_of(*dtype) : std::string_view("float32"));
+    const auto dtype =
+        known == types.end() ? std::nullopt : io::onnx::dtype_of(known->second.element_type);
+    names.emplace_back(dtype ? tensor::name_of(*dtype) : std::string_view("float32"));
   }
-  return text;
+  return names;
 }
 
 class KeptSearch {
@@ -164,18 +168,22 @@ class KeptSearch {
     std::error_code failed;
     std::filesystem::create_directories(options_.output_folder, failed);
     OPDRIFT_TRY(const engine::ValueTypes types, value_types());
-    std::string keep;
-    std::string customize;
+    fixes::KeepList keep;
+    std::vector<fixes::CustomDtypes> customize;
     for (const std::size_t member : members) {
       const io::onnx::Node& node = probes_.piece().node(nodes_[member]);
-      keep += node.name + "\n";
-      customize += node.name + "::InputDtype:" + types_of(node.inputs, types) +
-                   ",OutputDtype:" + types_of(node.outputs, types) + "\n";
+      keep.add_name(node.name);
+      fixes::CustomDtypes& entry = customize.emplace_back();
+      entry.name = node.name;
+      entry.inputs = types_of(node.inputs, types);
+      entry.outputs = types_of(node.outputs, types);
     }
     for (const auto& [name, text] :
-         {std::pair("keep_dtype.cfg", &keep), std::pair("customize_dtypes.cfg", &customize)}) {
+         {std::pair(std::string("keep_dtype.cfg"), fixes::write_keep_dtype(keep)),
+          std::pair(std::string("customize_dtypes.cfg"),
+                    fixes::write_customize_dtypes(customize))}) {
       report_.files.push_back(options_.output_folder + "/" + name);
-      OPDRIFT_CHECK_OK(io::write_file(report_.files.back(), *text));
+      OPDRIFT_CHECK_OK(io::write_file(report_.files.back(), text));
     }
     return Unit{};
   }
