@@ -5,7 +5,10 @@
     target/   conv1 rounded to float16, relu1 with one wrong element, 分类 missing, extra added
     broken/   a.npy cut in its data, b.npy without a header, c.npy whole
     matrix/   a matrix of 3 x 5 in float16, as npy
+    calls/    a product, a sum and a call no replay knows as dump.json runs: golden in float32,
+              target in float16 with one wrong element in the product
 """
+import json
 import struct
 
 
@@ -31,6 +34,40 @@ def half(numbers):
     return list(struct.unpack(f"<{len(numbers)}e", packed))
 
 
+def saved(folder, name, shape, numbers, code, files):
+    """A tensor of a dump.json run."""
+    files[f"{folder}/dump_tensor_data/{name}.npy"] = npy(shape, numbers, code)
+    return {"type": "torch.Tensor", "dtype": "torch.float16" if code == "e" else "torch.float32",
+            "shape": list(shape), "Max": max(numbers), "Min": min(numbers), "Mean": 0.0,
+            "Norm": 1.0, "requires_grad": False, "data_name": name + ".npy"}
+
+
+def recorded_calls(folder, code, wrong, files):
+    """y = x w with one element off by `wrong`, z = y + 0.25, and a call that copies z."""
+    rounded = half if code == "e" else lambda numbers: numbers
+    x, w = rounded(random_numbers(5, 24)), rounded(random_numbers(6, 30))
+    y = rounded([sum(x[i * 6 + k] * w[k * 5 + j] for k in range(6))
+                 for i in range(4) for j in range(5)])
+    y[7] += wrong
+    z = rounded([value + 0.25 for value in y])
+
+    def call(name, arguments, output):
+        leaves = [value if isinstance(value, dict) else
+                  saved(folder, f"{name}.input.{i}", *value, code, files)
+                  for i, value in enumerate(arguments)]
+        return {"input_args": leaves, "input_kwargs": {},
+                "output": [saved(folder, f"{name}.output.0", *output, code, files)]}
+
+    data = {
+        "Torch.matmul.0.forward": ([((4, 6), x), ((6, 5), w)], ((4, 5), y)),
+        "Tensor.add.0.forward": ([((4, 5), y), {"type": "float", "value": 0.25}], ((4, 5), z)),
+        "Torch.shuffle.0.forward": ([((4, 5), z)], ((4, 5), z)),
+    }
+    run = {"task": "tensor", "level": "L1", "framework": "pytorch", "dump_data_dir": None,
+           "data": {name: call(name, *both) for name, both in data.items()}}
+    files[f"{folder}/dump.json"] = json.dumps(run).encode()
+
+
 def write(folder):
     files = {}
     conv = random_numbers(1, 48)
@@ -49,6 +86,8 @@ def write(folder):
     files["broken/b.npy"] = b"\x93NUMPY\x01\x00\xff\xff"
     files["broken/c.npy"] = npy((8,), [1, -2, float("nan"), float("inf"), 0, 5, 6, 7])
     files["matrix/m.npy"] = npy((3, 5), [float(i) for i in range(15)], "e")
+    recorded_calls("calls/golden", "f", 0.0, files)
+    recorded_calls("calls/target", "e", 0.5, files)
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -19,13 +19,18 @@ bool is_word(char c) {
 }
 
 /// Which message of the graph a brace opened.
-enum class Level { graph, op, output, attribute, value, shape, other };
+enum class Level { graph, op, op_attribute, op_value, output, attribute, value, shape, other };
 
 Level level_of(Level parent, std::string_view field) {
   switch (parent) {
     case Level::graph:
       return field == "op" ? Level::op : field == "graph" ? Level::graph : Level::other;
-    case Level::op: return field == "output_desc" ? Level::output : Level::other;
+    case Level::op:
+      return field == "output_desc" ? Level::output
+             : field == "attr"      ? Level::op_attribute
+                                    : Level::other;
+    case Level::op_attribute: return field == "value" ? Level::op_value : Level::other;
+    case Level::op_value: return field == "list" ? Level::op_value : Level::other;
     case Level::output:
       return field == "attr" ? Level::attribute : field == "shape" ? Level::shape : Level::other;
     case Level::attribute: return field == "value" ? Level::value : Level::other;
@@ -283,7 +288,9 @@ class GeTextParser {
       case Level::graph: return name == "name";
       case Level::op: return name == "name" || name == "type" || name == "input";
       case Level::output: return name == "dtype" || name == "layout";
+      case Level::op_attribute:
       case Level::attribute: return name == "key";
+      case Level::op_value: return name == "s" || name == "i" || name == "f" || name == "b";
       case Level::value: return name == "s";
       case Level::shape: return name == "dim";
       case Level::other: break;
@@ -301,7 +308,9 @@ class GeTextParser {
       case Level::output:
         (name == "dtype" ? output_.dtype : output_.format) = std::move(value);
         break;
+      case Level::op_attribute:
       case Level::attribute: key_ = std::move(value); break;
+      case Level::op_value: add_to_attribute(name, std::move(value)); break;
       case Level::value: value_ = std::move(value); break;
       case Level::shape:
         if (const auto dim = parse_u64(value)) {
@@ -310,6 +319,31 @@ class GeTextParser {
         break;
       case Level::other: break;
     }
+  }
+
+  void add_to_attribute(std::string_view name, std::string value) {
+    if (name == "s") {
+      attribute_.texts.push_back(std::move(value));
+    } else if (name == "f") {
+      attribute_.reals.push_back(parse_double(value).value_or(0.0));
+    } else if (name == "b") {
+      attribute_.integers.push_back(value == "true" || value == "1" ? 1 : 0);
+    } else if (const auto whole = parse_i64(value)) {
+      attribute_.integers.push_back(*whole);
+    }
+  }
+
+  /// Attributes of the compiler's own begin with an underscore.
+  void keep_attribute() {
+    using Kind = Attribute::Kind;
+    if (key_.empty() || key_.front() == '_') {
+      return;
+    }
+    attribute_.kind = !attribute_.texts.empty()      ? Kind::texts
+                      : !attribute_.reals.empty()    ? Kind::reals
+                      : !attribute_.integers.empty() ? Kind::integers
+                                                     : Kind::other;
+    operator_.attributes.insert_or_assign(key_, std::move(attribute_));
   }
 
   void assign_operator(std::string_view name, std::string value) {
@@ -327,9 +361,10 @@ class GeTextParser {
       operator_ = Operator{};
     } else if (level == Level::output) {
       output_ = OutputDesc{};
-    } else if (level == Level::attribute) {
+    } else if (level == Level::attribute || level == Level::op_attribute) {
       key_.clear();
       value_.clear();
+      attribute_ = Attribute{};
     }
   }
 
@@ -339,6 +374,8 @@ class GeTextParser {
       graph_.operators.push_back(std::move(operator_));
     } else if (level == Level::output) {
       operator_.outputs.push_back(std::move(output_));
+    } else if (level == Level::op_attribute) {
+      keep_attribute();
     } else if (level == Level::attribute && key_ == "_fx_tensor_name") {
       output_.tensor = value_;
     }
@@ -349,6 +386,7 @@ class GeTextParser {
   Graph graph_;
   Operator operator_;
   OutputDesc output_;
+  Attribute attribute_;
   std::string key_;
   std::string value_;
 };

@@ -15,7 +15,8 @@
 ///   comment = "#" up to the end of the line
 ///
 /// Read as GraphDef: `name`, and per `op` its `name`, `type`, `input` ("producer:index", index -1
-/// for control edges) and `output_desc` with `dtype`, `layout`, `shape.dim` and, from its `attr`,
+/// for control edges), `attr` (numbers, bools, texts and lists of them; names that begin with an
+/// underscore are the compiler's own and left out) and `output_desc` with `dtype`, `layout`, `shape.dim` and, from its `attr`,
 /// the value of "_fx_tensor_name" (kept as OutputDesc::tensor). Graphs inside `graph { ... }` count
 /// too; all other fields are checked for form and passed over. One pass, nothing is kept of what is
 /// not used.

@@ -135,4 +135,14 @@ Result<AlignedPair> align_pair(const Tensor& golden, const Tensor& target) {
   return checked(std::move(golden_view), std::move(target_view));
 }
 
+void keep_rows(std::uint64_t rows, AlignedPair& pair) {
+  for (tensor::View* view : {&pair.golden, &pair.target}) {
+    const auto axis = std::find_if(view->axes.begin(), view->axes.end(),
+                                   [](const tensor::AxisMap& one) { return one.extent != 1; });
+    if (axis != view->axes.end()) {
+      axis->extent = std::min(axis->extent, rows);
+    }
+  }
+}
+
 }  // namespace opdrift::pipeline

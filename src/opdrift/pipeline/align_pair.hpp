@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "opdrift/base/result.hpp"
 #include "opdrift/tensor/view.hpp"
 
@@ -26,5 +28,8 @@ Result<tensor::View> logical_view(const tensor::Tensor& tensor);
 /// Fails with `mismatch` when the element counts cannot be made equal, and with what reading the
 /// stored shape failed with.
 Result<AlignedPair> align_pair(const tensor::Tensor& golden, const tensor::Tensor& target);
+
+/// Leaves the first `rows` entries of the first axis that is longer than one, on both sides.
+void keep_rows(std::uint64_t rows, AlignedPair& pair);
 
 }  // namespace opdrift::pipeline

@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <iterator>
 #include <memory>
 #include <numeric>
 #include <unordered_map>
@@ -72,7 +73,7 @@ class Comparison {
     pair();
     measure_all();
     finish();
-    OPDRIFT_CHECK_OK(judge_pairs(golden_, target_, pairing_, row_of_pair_, options_, result_));
+    OPDRIFT_CHECK_OK(judge());
     return std::move(result_);
   }
 
@@ -83,10 +84,21 @@ class Comparison {
     result_.golden_kind = golden_.kind;
     result_.target_kind = target_.kind;
     result_.rule = verdict::describe(options_.gates);
-    result_.ledger = golden_.ledger;
-    result_.ledger.insert(result_.ledger.end(), target_.ledger.begin(), target_.ledger.end());
+    result_.ledger.reserve(golden_.ledger.size() + target_.ledger.size() + pairing_.alone.size() +
+                           golden_.tensors.size() + target_.tensors.size());
+    for (DumpIndex* side : {&golden_, &target_}) {
+      std::move(side->ledger.begin(), side->ledger.end(), std::back_inserter(result_.ledger));
+      side->ledger.clear();
+    }
     add_notes(golden_, "golden: ");
     add_notes(target_, "target: ");
+  }
+
+  Status judge() {
+    if (pairing_.judge) {
+      return pairing_.judge({golden_, target_, pairing_, row_of_pair_, options_}, result_);
+    }
+    return judge_pairs(golden_, target_, pairing_, row_of_pair_, options_, result_);
   }
 
   void add_notes(const DumpIndex& index, const std::string& side) {
@@ -96,6 +108,8 @@ class Comparison {
   }
 
   void pair() {
+    sources_.reserve(pairing_.pairs.size());
+    result_.tensors.reserve(pairing_.pairs.size());
     for (std::size_t i = 0; i < pairing_.pairs.size(); ++i) {
       add_pair(i);
     }
@@ -204,8 +218,12 @@ class Comparison {
     }
     OPDRIFT_TRY(const tensor::Tensor golden, load(*sources_[row].golden));
     OPDRIFT_TRY(const tensor::Tensor target, load(*sources_[row].target));
-    OPDRIFT_TRY(const AlignedPair pair, align_pair(golden, target));
+    OPDRIFT_TRY(AlignedPair pair, align_pair(golden, target));
     TensorResult& result = result_.tensors[row];
+    if (const std::uint64_t rows = pairing_.pairs[sources_[row].pair].rows; rows != kAllRows) {
+      keep_rows(rows, pair);
+      result.rule += ", the first " + std::to_string(rows) + " rows";
+    }
     result.golden_shape = pair.golden.shape();
     result.target_shape = pair.target.shape();
     result.rule += pair.permuted ? ", axes reordered" : "";
@@ -301,16 +319,24 @@ class Comparison {
     }
   }
 
-  /// The rows that were reached, in execution order.
+  /// The rows that were reached, in execution order. Usually all were, and they already are: then
+  /// none is moved, because a second list of rows is what costs most memory.
   void keep_in_order(std::vector<std::size_t> reached) {
     std::stable_sort(reached.begin(), reached.end(), [&](std::size_t a, std::size_t b) {
       return result_.tensors[a].order < result_.tensors[b].order;
     });
     row_of_pair_.assign(pairing_.pairs.size(), std::nullopt);
+    for (std::size_t row = 0; row < reached.size(); ++row) {
+      row_of_pair_[sources_[reached[row]].pair] = row;
+    }
+    const bool all_in_place =
+        reached.size() == result_.tensors.size() && std::is_sorted(reached.begin(), reached.end());
+    if (all_in_place) {
+      return;
+    }
     std::vector<TensorResult> rows;
     rows.reserve(reached.size());
     for (const std::size_t row : reached) {
-      row_of_pair_[sources_[row].pair] = rows.size();
       rows.push_back(std::move(result_.tensors[row]));
     }
     result_.tensors = std::move(rows);

@@ -101,7 +101,8 @@ class Indexer {
   IndexedFile index_file(std::size_t position) const {
     const WalkedFile& file = walk_.files[position];
     IndexedFile indexed;
-    if (file.name.ends_with(".json") && is_stats_file(file.path)) {
+    const bool table = file.name.ends_with(".json") || file.name.ends_with(".csv");
+    if (table && is_stats_file(file.path)) {
       index_statistics(file, indexed);
       return indexed;
     }

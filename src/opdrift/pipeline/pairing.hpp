@@ -1,6 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,12 +12,15 @@
 
 namespace opdrift::pipeline {
 
+inline constexpr std::uint64_t kAllRows = ~std::uint64_t{0};
+
 /// Two tensors that belong together.
 struct IndexPair {
   std::size_t golden = 0;  ///< position in the golden index; with `own_golden` in the target's
   std::size_t target = 0;
-  std::string rule;         ///< why, for the report
-  bool own_golden = false;  ///< the golden is another tensor of the target (inserted casts)
+  std::string rule;               ///< why, for the report
+  bool own_golden = false;        ///< the golden is another tensor of the target (inserted casts)
+  std::uint64_t rows = kAllRows;  ///< only so many mean something, the others are left-overs
 };
 
 /// A tensor without a partner.
@@ -25,10 +31,25 @@ struct AloneTensor {
   verdict::LedgerState state = verdict::LedgerState::unmatched;
 };
 
+struct Pairing;
+
+/// Pairs that were measured, as whoever judges their rows sees them.
+struct MeasuredPairs {
+  const DumpIndex& golden;
+  const DumpIndex& target;
+  const Pairing& pairing;
+  const std::vector<std::optional<std::size_t>>& row_of_pair;  ///< rows of the result
+  const CompareOptions& options;
+};
+
+/// Judges the rows of a comparison, in place of the golden's model.
+using JudgeRows = std::function<Status(const MeasuredPairs& measured, verdict::RunResult& result)>;
+
 /// What belongs to what. A tensor may stand in several pairs; what stands in none should be alone.
 struct Pairing {
   std::vector<IndexPair> pairs;
   std::vector<AloneTensor> alone;
+  JudgeRows judge;  ///< for dumps that tell themselves what their operators should compute
 };
 
 /// Pairs by operator and tensor names (match/name_match.hpp).

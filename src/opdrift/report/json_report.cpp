@@ -266,16 +266,12 @@ Json totals_of(const verdict::LedgerTotals& totals) {
           {"skipped", totals.skipped},       {"all", totals.all()}};
 }
 
-Json ledger_of(const std::vector<verdict::LedgerEntry>& ledger) {
-  Json lines = Json::array();
-  for (const verdict::LedgerEntry& entry : ledger) {
-    lines.push_back({{"side", verdict::to_string(entry.side)},
-                     {"file", entry.path},
-                     {"tensor", entry.tensor},
-                     {"state", verdict::to_string(entry.state)},
-                     {"reason", entry.reason}});
-  }
-  return lines;
+Json entry_of(const verdict::LedgerEntry& entry) {
+  return {{"side", verdict::to_string(entry.side)},
+          {"file", entry.path},
+          {"tensor", entry.tensor},
+          {"state", verdict::to_string(entry.state)},
+          {"reason", entry.reason}};
 }
 
 Json summary_of(const verdict::RunResult& result) {
@@ -288,14 +284,38 @@ Json summary_of(const verdict::RunResult& result) {
           {"elapsed_s", result.elapsed_s}};
 }
 
+std::string dump(const Json& json) {
+  return json.dump(1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// Appends a value as an element two levels down. Line ends inside texts are escaped in JSON, so
+/// every one of the dump begins a line.
+void append_element(const Json& json, std::string& out) {
+  out += "\n  ";
+  for (const char c : dump(json)) {
+    out += c;
+    if (c == '\n') {
+      out += "  ";
+    }
+  }
+}
+
+/// Appends a member that is a list, one element at a time: a whole tree would take many times the
+/// memory of its text.
+template <typename List, typename ToJson>
+void append_list(std::string_view name, const List& list, ToJson to_json, std::string& out) {
+  out += ",\n \"" + std::string(name) + "\": [";
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    out += i > 0 ? "," : "";
+    append_element(to_json(list[i]), out);
+  }
+  out += list.empty() ? "]" : "\n ]";
+}
+
 }  // namespace
 
 std::string render_json(const verdict::RunResult& result) {
-  Json tensors = Json::array();
-  for (const verdict::TensorResult& tensor : result.tensors) {
-    tensors.push_back(tensor_of(tensor, result.metric_names));
-  }
-  const Json json = {
+  const Json head = {
       {"schema", "opdrift-result/1"},
       {"golden", {{"path", result.golden_path}, {"kind", result.golden_kind}}},
       {"target", {{"path", result.target_path}, {"kind", result.target_kind}}},
@@ -308,10 +328,15 @@ std::string render_json(const verdict::RunResult& result) {
       {"totals",
        {{"golden", totals_of(result.totals(verdict::RunSide::golden))},
         {"target", totals_of(result.totals(verdict::RunSide::target))}}},
-      {"tensors", std::move(tensors)},
-      {"ledger", ledger_of(result.ledger)},
   };
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  std::string text = dump(head);
+  text.resize(text.size() - 2);  // the line end and brace that close it
+  append_list(
+      "tensors", result.tensors,
+      [&](const verdict::TensorResult& tensor) { return tensor_of(tensor, result.metric_names); },
+      text);
+  append_list("ledger", result.ledger, entry_of, text);
+  return text + "\n}\n";
 }
 
 }  // namespace opdrift::report

@@ -31,6 +31,8 @@ struct ProblemOperator {
   const replay::OperatorKind* kind = nullptr;  ///< nullptr: not known
   std::vector<ValueId> inputs;                 ///< kAbsent for absent optional inputs
   std::vector<ValueId> outputs;                ///< kAbsent for outputs nobody named
+  /// False: whoever made the problem decides about the outputs; what stands upstream is passed on.
+  bool judged = true;
 };
 
 /// A golden graph. Every value is made by at most one operator and before it is read.

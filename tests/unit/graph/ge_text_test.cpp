@@ -51,6 +51,24 @@ TEST(GeText, ReadsOperatorsInputsAndFxNames) {
   EXPECT_EQ(op.outputs[0].shape, (tensor::Shape{2, 3}));
 }
 
+TEST(GeText, KeepsAttributesButNotTheCompilersOwn) {
+  const auto graph = parse_ge_text(R"(op { name: "c" type: "Conv2D"
+    attr { key: "_input_name_key" value { list { s: "x0" } } }
+    attr { key: "transpose_x1" value { b: true } }
+    attr { key: "epsilon" value { f: 1e-05 } }
+    attr { key: "strides" value { list { i: 1 i: 2 val_type: VT_LIST_INT } } }
+    attr { key: "pads" value { list { i: [0, -1] } } }
+    attr { key: "data_format" value { s: "NCHW" } } })");
+  ASSERT_TRUE(graph) << graph.error().to_string();
+  const auto& attributes = graph->operators.at(0).attributes;
+  EXPECT_FALSE(attributes.contains("_input_name_key"));
+  EXPECT_EQ(attributes.at("transpose_x1").integers, (std::vector<std::int64_t>{1}));
+  EXPECT_EQ(attributes.at("epsilon").reals, (std::vector<double>{1e-5}));
+  EXPECT_EQ(attributes.at("strides").integers, (std::vector<std::int64_t>{1, 2}));
+  EXPECT_EQ(attributes.at("pads").integers, (std::vector<std::int64_t>{0, -1}));
+  EXPECT_EQ(attributes.at("data_format").texts, (std::vector<std::string>{"NCHW"}));
+}
+
 TEST(GeText, AllFormsOfTheGrammarAreRead) {
   const auto graph = parse_ge_text(
       "graph: < op: < name: 'a\\x41\\101\\n', type: \"T\"; > >\n# comment\n[ext.name]: 1\n"

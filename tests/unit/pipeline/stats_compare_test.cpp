@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -111,6 +112,45 @@ TEST_F(StatsCompare, ATableStandsForADump) {
   ASSERT_TRUE(export_dump(*index, options));
   EXPECT_EQ(compare("good", "table").failed(), 0U);
   EXPECT_EQ(compare("bad", "table/stats.json").failed(), 2U);
+}
+
+/// As `opdrift stats --format csv` writes it.
+constexpr const char* kCsvHead =
+    "tensor,dtype,shape,min,max,mean,rms,std,nan,positive_inf,negative_inf,zero,subnormal,"
+    "saturated,problem\n";
+
+void write_text(const std::string& path, const std::string& text) {
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+  std::ofstream(path) << text;
+}
+
+TEST_F(StatsCompare, ACsvTableStandsForADump) {
+  write_text(path("csv/table.csv"), std::string(kCsvHead) +
+                                        "conv:output:0,float32,4,-1,2,0.25,1.5,1.4,0,0,0,0,0,0,\n"
+                                        "gone:output:0,float32,4,,,,,,,,,,,,cannot be read\n");
+  write_text(path("moved/table.csv"),
+             "\xEF\xBB\xBF" + std::string(kCsvHead) +
+                 "conv:output:0,float32,4,-1,2,0.25,1.6,1.4,0,0,0,0,0,0,\n");
+  const verdict::RunResult same = compare("csv", "csv/table.csv");
+  ASSERT_EQ(same.tensors.size(), 1U);
+  EXPECT_TRUE(same.tensors[0].passed);
+  EXPECT_TRUE(same.tensors[0].statistics_only);
+  const verdict::RunResult moved = compare("moved", "csv");
+  ASSERT_EQ(moved.tensors.size(), 1U);
+  EXPECT_FALSE(moved.tensors[0].passed);
+  // By hand: (1.6 - 1.5) / 1.5.
+  EXPECT_NEAR(moved.tensors[0].measurement->relative_l2(), 0.0666667, 1e-6);
+}
+
+TEST_F(StatsCompare, ACsvTableWithABrokenLineIsUnreadableAndNamesIt) {
+  write_text(path("csv/table.csv"),
+             std::string(kCsvHead) + "conv:output:0,float32,4x?,-1,2,0.25,1.5,1.4,0,0,0,0,0,0,\n");
+  const verdict::RunResult result = compare("csv", "good");
+  const auto line = std::find_if(result.ledger.begin(), result.ledger.end(), [](const auto& entry) {
+    return entry.state == verdict::LedgerState::unreadable;
+  });
+  ASSERT_NE(line, result.ledger.end());
+  EXPECT_NE(line->reason.find("line 2 lacks a proper 'shape'"), std::string::npos) << line->reason;
 }
 
 TEST_F(StatsCompare, ADamagedRecordIsUnreadable) {

@@ -58,6 +58,33 @@ TEST(TensorSummary, TheLargestDifferenceOfExtremesIsReported) {
   EXPECT_DOUBLE_EQ(comparison.measurement.max_relative, 0.125);
 }
 
+// By hand: 2 to 2.019 is 0.95 %, -1 to -1.011 is 1.1 %.
+TEST(TensorSummary, ReducedDumpsAreAskedEachExtremeByTheirOwnLimit) {
+  TensorSummary golden = of(2, -1, 0, 0);
+  golden.mean = golden.l2 = std::nullopt;
+  golden.extremes_limit = 0.01;
+  TensorSummary target = golden;
+  target.max = 2.019;
+  EXPECT_TRUE(compared(golden, target).passed);
+  target.min = -1.011;
+  const SummaryComparison comparison = compared(golden, target);
+  EXPECT_FALSE(comparison.passed);
+  EXPECT_NE(comparison.reason.find("min moved by 0.011 > 0.01"), std::string::npos)
+      << comparison.reason;
+}
+
+TEST(TensorSummary, ReducedDumpsFailWhenAnExtremeIsNoNumber) {
+  TensorSummary golden = of(2, -1, 0, 0);
+  golden.extremes_limit = 0.01;
+  TensorSummary target = golden;
+  target.min = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_FALSE(compared(golden, target).passed);
+  target = golden;
+  golden.min = 0.0;
+  target.min = 1e-9;
+  EXPECT_FALSE(compared(golden, target).passed);
+}
+
 TEST(TensorSummary, DifferentCountsOfNaNFail) {
   TensorSummary golden = of(2, -1, 0.5, 3);
   TensorSummary target = golden;

@@ -1,6 +1,5 @@
 #include "opdrift/pipeline/judge/judge_pairs.hpp"
 
-#include <algorithm>
 #include <memory>
 #include <set>
 #include <string>
@@ -15,54 +14,7 @@ namespace opdrift::pipeline {
 
 namespace {
 
-using verdict::Outcome;
 using verdict::RunVerdict;
-
-/// Order of outcomes, worst last.
-int badness(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::pass: return 0;
-    case Outcome::inconclusive: return 1;
-    case Outcome::fail: return 2;
-  }
-  return 2;
-}
-
-/// Findings of one kind are said once, by the step that shows them most.
-void merge_findings(std::vector<verdict::Finding>& all, std::vector<verdict::Finding> more) {
-  for (verdict::Finding& finding : more) {
-    const auto same = std::find_if(all.begin(), all.end(), [&](const verdict::Finding& known) {
-      return known.kind == finding.kind;
-    });
-    if (same == all.end()) {
-      all.push_back(std::move(finding));
-    } else if (finding.operators > same->operators) {
-      *same = std::move(finding);
-    }
-  }
-}
-
-void merge(std::optional<RunVerdict>& run, RunVerdict step, const std::string& name) {
-  if (!name.empty()) {
-    step.sentence = name + ": " + step.sentence;
-  }
-  if (!run) {
-    run = std::move(step);
-    return;
-  }
-  merge_findings(run->findings, std::move(step.findings));
-  const bool worse = badness(step.outcome) > badness(run->outcome);
-  if (!worse && run->outcome == Outcome::pass) {
-    run->sentence = "in every step, every operator stays within what its precision explains";
-  }
-  run->missing_outputs += step.missing_outputs;
-  run->inputs_differ = run->inputs_differ || step.inputs_differ;
-  if (worse) {
-    run->outcome = step.outcome;
-    run->sentence = std::move(step.sentence);
-    run->first_divergence = std::move(step.first_divergence);
-  }
-}
 
 class PairJudge {
  public:
@@ -96,7 +48,7 @@ class PairJudge {
       if (!result.verdict) {
         return Unit{};  // interrupted
       }
-      merge(verdict, std::move(*result.verdict), step);
+      merge_step(verdict, std::move(*result.verdict), step);
     }
     result.verdict = std::move(verdict);
     result.notes.insert(result.notes.end(), problem.notes.begin(), problem.notes.end());
@@ -148,7 +100,9 @@ class PairJudge {
   Result<AlignedPair> open_pair(std::size_t pair) const {
     OPDRIFT_TRY(const tensor::Tensor golden, load(golden_.tensors[pairing_.pairs[pair].golden]));
     OPDRIFT_TRY(const tensor::Tensor target, load(target_.tensors[pairing_.pairs[pair].target]));
-    return align_pair(golden, target);
+    OPDRIFT_TRY(AlignedPair aligned, align_pair(golden, target));
+    keep_rows(pairing_.pairs[pair].rows, aligned);
+    return aligned;
   }
 
   Result<tensor::View> open_golden(std::size_t position) const {

@@ -16,21 +16,10 @@ namespace {
 using verdict::Cause;
 using verdict::Judgement;
 using verdict::Label;
+using verdict::Outcome;
+using verdict::RunVerdict;
 using verdict::Tier;
 using verdict::ValueId;
-
-/// What the limits said of a tensor that stands outside the graph.
-Judgement outside_graph(const verdict::TensorResult& row) {
-  Judgement judgement;
-  judgement.tier = !row.measurement      ? Tier::none
-                   : row.statistics_only ? Tier::statistics
-                                         : Tier::gates;
-  judgement.cause = row.passed ? Cause::none : Cause::gate;
-  judgement.sentence = (row.statistics_only ? "only statistics are there, judged by limits"
-                                            : "not in the graph, judged by limits") +
-                       (row.reason.empty() ? std::string() : ": " + row.reason);
-  return judgement;
-}
 
 std::string given_model(const CompareOptions& options) {
   const auto model = std::find_if(options.graphs.begin(), options.graphs.end(),
@@ -72,7 +61,8 @@ void judge_the_rest(verdict::RunResult& result) {
       row.passed = true;
       row.reason = row.judgement->sentence;
     } else {
-      row.judgement = outside_graph(row);
+      row.judgement =
+          by_limits(row, row.statistics_only ? "only statistics are there" : "not in the graph");
     }
   }
 }
@@ -83,7 +73,42 @@ void take_judgement(Judgement judgement, verdict::TensorResult& row) {
   row.judgement = std::move(judgement);
 }
 
+/// Order of outcomes, worst last.
+int badness(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::pass: return 0;
+    case Outcome::inconclusive: return 1;
+    case Outcome::fail: return 2;
+  }
+  return 2;
+}
+
+/// Findings of one kind are said once, by the step that shows them most.
+void merge_findings(std::vector<verdict::Finding>& all, std::vector<verdict::Finding> more) {
+  for (verdict::Finding& finding : more) {
+    const auto same = std::find_if(all.begin(), all.end(), [&](const verdict::Finding& known) {
+      return known.kind == finding.kind;
+    });
+    if (same == all.end()) {
+      all.push_back(std::move(finding));
+    } else if (finding.operators > same->operators) {
+      *same = std::move(finding);
+    }
+  }
+}
+
 }  // namespace
+
+Judgement by_limits(const verdict::TensorResult& row, const std::string& why) {
+  Judgement judgement;
+  judgement.tier = !row.measurement      ? Tier::none
+                   : row.statistics_only ? Tier::statistics
+                                         : Tier::gates;
+  judgement.cause = row.passed ? Cause::none : Cause::gate;
+  judgement.sentence =
+      why + ", judged by limits" + (row.reason.empty() ? std::string() : ": " + row.reason);
+  return judgement;
+}
 
 Status judge_run(const GraphProblem& problem, const PairValues& values,
                  const JudgeRunOptions& options, verdict::RunResult& result) {
@@ -115,6 +140,28 @@ Status judge_run(const GraphProblem& problem, const PairValues& values,
                 result);
   }
   return Unit{};
+}
+
+void merge_step(std::optional<RunVerdict>& run, RunVerdict step, const std::string& name) {
+  if (!name.empty()) {
+    step.sentence = name + ": " + step.sentence;
+  }
+  if (!run) {
+    run = std::move(step);
+    return;
+  }
+  merge_findings(run->findings, std::move(step.findings));
+  const bool worse = badness(step.outcome) > badness(run->outcome);
+  if (!worse && run->outcome == Outcome::pass) {
+    run->sentence = "in every step, every operator stays within what its precision explains";
+  }
+  run->missing_outputs += step.missing_outputs;
+  run->inputs_differ = run->inputs_differ || step.inputs_differ;
+  if (worse) {
+    run->outcome = step.outcome;
+    run->sentence = std::move(step.sentence);
+    run->first_divergence = std::move(step.first_divergence);
+  }
 }
 
 JudgeRunOptions judge_run_options(const CompareOptions& options) {

@@ -24,6 +24,14 @@ struct JudgeRunOptions {
 Status judge_run(const GraphProblem& problem, const PairValues& values,
                  const JudgeRunOptions& options, verdict::RunResult& result);
 
+/// Adds the verdict on one step of a run to that on the steps before: the run is as good as its
+/// worst step, findings of one kind are said once.
+void merge_step(std::optional<verdict::RunVerdict>& run, verdict::RunVerdict step,
+                const std::string& name);
+
+/// The judgement on a row that no replay decides: what the limits said, and why they did.
+verdict::Judgement by_limits(const verdict::TensorResult& row, const std::string& why);
+
 /// The options of a comparison that concern judging.
 JudgeRunOptions judge_run_options(const CompareOptions& options);
 

@@ -182,6 +182,10 @@ std::optional<Error> check_data_name(const std::string& path, std::string_view n
   return std::nullopt;
 }
 
+std::string tensor_file(const std::string& folder, const ApiLeaf& leaf) {
+  return folder + "dump_tensor_data/" + std::string(leaf.data_name);
+}
+
 void read_header(IndexedTensor& tensor) {
   Result<io::FileDump> dump = io::open_file(tensor.path);
   if (!dump) {
@@ -233,7 +237,7 @@ IndexedTensor ApiIndexBuilder::describe(const ApiRun& run, const ApiLeaf& leaf,
   tensor.path = run.path;
   const bool saved = run.kind == graph::RunTask::tensor && leaf.data_name != "-1";
   if (saved) {
-    tensor.path = folder + "dump_tensor_data/" + std::string(leaf.data_name);
+    tensor.path = tensor_file(folder, leaf);
     tensor.problem = check_data_name(tensor.path, leaf.data_name);
     return tensor;
   }
@@ -282,6 +286,18 @@ std::vector<std::size_t> ApiIndexBuilder::add(const ApiJson& json, const ApiRun&
     ++calls_;
   }
   return positions;
+}
+
+Result<tensor::Tensor> ApiIndexBuilder::load_leaf(const ApiJson& json, const graph::ApiLeaf& leaf) {
+  const std::string path = tensor_file(std::string(io::folder_of(json.path)), leaf);
+  if (const auto problem = check_data_name(path, leaf.data_name)) {
+    return *problem;
+  }
+  OPDRIFT_TRY(const io::FileDump dump, io::open_file(path));
+  if (dump.tensors.size() != 1) {
+    return Error{ErrorCode::unsupported, "expected one tensor", path};
+  }
+  return io::load_tensor(dump.tensors.front());
 }
 
 void ApiIndexBuilder::add_unreadable(const ApiJson& json, const Error& error) {

@@ -35,6 +35,9 @@ class ApiIndexBuilder {
   /// Adds a run. Returns the position of each leaf in the index, kNotIndexed for None.
   std::vector<std::size_t> add(const ApiJson& json, const graph::ApiRun& run);
 
+  /// A tensor that the run of `json` saved. Fails when it has no file of its own.
+  static Result<tensor::Tensor> load_leaf(const ApiJson& json, const graph::ApiLeaf& leaf);
+
   void add_unreadable(const ApiJson& json, const Error& error);
 
   /// Reads the headers of the tensor files and notes the files no run names.

@@ -9,8 +9,10 @@
 
 #include "opdrift/io/msprobe/api_run_reader.hpp"
 #include "opdrift/match/api_match.hpp"
+#include "opdrift/pipeline/judge/api_problem.hpp"
 #include "opdrift/pipeline/msprobe/api_index.hpp"
 #include "opdrift/pipeline/msprobe/torchair_folders.hpp"
+#include "opdrift/pipeline/msprobe/valid_lengths.hpp"
 #include "opdrift/pipeline/pairing.hpp"
 
 namespace opdrift::pipeline {
@@ -102,6 +104,7 @@ class ApiComparison {
     if (paired_runs_ == 0 && first_error_) {
       return *first_error_;
     }
+    pairing_.judge = &judge_api_calls;
     OPDRIFT_TRY(verdict::RunResult result,
                 compare_pairs(golden_.finish(options.jobs), target_.finish(options.jobs),
                               std::move(pairing_), options));
@@ -147,12 +150,15 @@ class ApiComparison {
     matching.check_dtypes = false;  // numbers of different types can be compared here
     const match::ApiMatch match = match::match_api_runs(target, golden, matching);
     std::vector<bool> used(goldens.size(), false);
+    const ValidLengths valid(
+        target, [&](const graph::ApiLeaf& leaf) { return target_.load_leaf(target_json, leaf); });
     for (const match::ApiPair& pair : match.pairs) {
       const std::size_t own = targets[pair.target];
       const std::size_t other = pair.golden == match::kNoLeaf ? kNotIndexed : goldens[pair.golden];
       if (own != kNotIndexed && other != kNotIndexed) {
         used[pair.golden] = true;
-        pairing_.pairs.push_back({other, own, "call and leaf name", false});
+        pairing_.pairs.push_back({other, own, "call and leaf name", false,
+                                  valid.of(target.leaves[pair.target]).value_or(kAllRows)});
       } else if (own != kNotIndexed) {
         pairing_.alone.push_back({RunSide::target, own, "the golden run has no such leaf"});
       }

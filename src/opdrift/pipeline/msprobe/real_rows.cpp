@@ -14,6 +14,7 @@
 #include "opdrift/io/numpy/npy_reader.hpp"
 #include "opdrift/io/torch/torch_reader.hpp"
 #include "opdrift/metrics/algorithms/torch_pair.hpp"
+#include "opdrift/pipeline/msprobe/valid_lengths.hpp"
 #include "opdrift/tensor/decode.hpp"
 #include "opdrift/tensor/view.hpp"
 
@@ -104,63 +105,6 @@ class TensorFolder {
   std::string extension_;
 };
 
-/// Rows of expert computations beyond the tokens that exist hold left-overs on the device.
-class ValidLengths {
- public:
-  ValidLengths(const ApiRun& run, const TensorFolder& folder) : run_(run), folder_(folder) {}
-
-  /// Number of rows of the outputs of this leaf's call that mean something; nothing for all.
-  std::optional<std::uint64_t> of(const ApiLeaf& leaf) const {
-    const graph::ApiEntry& entry = run_.entries[leaf.entry];
-    std::string_view key;
-    if (entry.name.find("npu_dequant_swiglu_quant") != std::string_view::npos) {
-      key = ".input.group_index";
-    } else if (entry.name.find("npu_grouped_matmul") != std::string_view::npos) {
-      key = ".input.group_list";
-    }
-    if (key.empty() || leaf.name.find(".output.") == std::string_view::npos) {
-      return std::nullopt;
-    }
-    for (std::uint32_t i = 0; i < entry.leaf_count; ++i) {
-      const ApiLeaf& other = run_.leaves[entry.first_leaf + i];
-      if (other.name.ends_with(key)) {
-        return sum_of(other);
-      }
-    }
-    return std::nullopt;
-  }
-
- private:
-  std::optional<std::uint64_t> sum_of(const ApiLeaf& leaf) const {
-    const Result<tensor::Tensor> tensor = folder_.load(leaf);
-    if (!tensor) {
-      return std::nullopt;
-    }
-    const auto kind = tensor::info(tensor->desc.dtype).kind;
-    const Result<View> view = tensor::stored_view(*tensor);
-    const bool counts = kind == tensor::DTypeKind::signed_int ||
-                        kind == tensor::DTypeKind::unsigned_int ||
-                        kind == tensor::DTypeKind::boolean;
-    if (!view || !counts || view->count() > kMaxGroups) {
-      return std::nullopt;
-    }
-    const auto count = static_cast<std::size_t>(view->count());
-    std::vector<std::byte> bytes(count * tensor::info(tensor->desc.dtype).bits / 8 + 8);
-    tensor::gather(*view, 0, count, bytes.data());
-    std::vector<double> values(count);
-    tensor::decode_to_double(tensor->desc.dtype, bytes.data(), 0, count, values.data());
-    double sum = 0.0;
-    for (const double value : values) {
-      sum += value;
-    }
-    return sum < 0.0 ? std::nullopt : std::optional(static_cast<std::uint64_t>(sum));
-  }
-
-  static constexpr std::uint64_t kMaxGroups = 1 << 20;
-  const ApiRun& run_;
-  const TensorFolder& folder_;
-};
-
 /// The tensor with everything from row `valid` on set to zero.
 tensor::Tensor without_left_overs(const tensor::Tensor& tensor, const View& view,
                                   std::uint64_t valid) {
@@ -188,7 +132,7 @@ class RowMeter {
         options_(options),
         targets_(sides.target.path, sides.rules == FrameworkRules::pytorch ? ".pt" : ".npy"),
         goldens_(sides.golden.path, sides.rules == FrameworkRules::mindspore ? ".npy" : ".pt"),
-        valid_(sides.target, targets_) {}
+        valid_(sides.target, [this](const ApiLeaf& leaf) { return targets_.load(leaf); }) {}
 
   RealRow measure(const match::ApiPair& pair) const {
     RealRow row;

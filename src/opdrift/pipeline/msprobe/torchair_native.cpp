@@ -2,9 +2,11 @@
 #include <array>
 #include <map>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "opdrift/io/in_file.hpp"
+#include "opdrift/pipeline/judge/ge_problem.hpp"
 #include "opdrift/pipeline/msprobe/native_compare.hpp"
 #include "opdrift/pipeline/msprobe/torchair_tokens.hpp"
 #include "opdrift/pipeline/pairing.hpp"
@@ -20,6 +22,7 @@ using verdict::LedgerState;
 using verdict::RunSide;
 
 constexpr std::uint64_t kMostNotes = 8;
+constexpr double kReducedLimit = 0.01;  // msprobe's rule for dumps of smallest and largest values
 
 bool is_reduced(const std::string& path) {
   return path.ends_with(".npz") || path.ends_with("_min_max.npy");
@@ -68,6 +71,7 @@ void expand_reduced(DumpIndex& index) {
       summary->count_known = false;
       summary->min = (*extremes)[2 * i];
       summary->max = (*extremes)[2 * i + 1];
+      summary->extremes_limit = kReducedLimit;
       reduced.summary = std::move(summary);
       reduced.desc.shape.clear();
       tensors.push_back(std::move(reduced));
@@ -149,6 +153,10 @@ class TorchairComparison {
     golden_.kind = golden_is_ge_ ? "torchair GE dump" : "torchair FX dump";
     leave_rest_alone(RunSide::golden, golden_, paired_golden_);
     leave_rest_alone(RunSide::target, target_, paired_target_);
+    pairing_.judge = [calls = std::move(calls_)](const MeasuredPairs& measured,
+                                                 verdict::RunResult& result) {
+      return judge_ge_calls(calls, measured, result);
+    };
     return compare_pairs(std::move(golden_), std::move(target_), std::move(pairing_), options);
   }
 
@@ -175,20 +183,90 @@ class TorchairComparison {
       note_superseded(*tokens.golden_ge);
     }
     note_superseded(tokens.target);
+    const auto data = data_operators(tokens.graph);
     for (const GeFile* file : graph_order(tokens.target, names)) {
       name_file(target_, *target_files_, file->path, file->name, file->type, step, next_order_++);
       const match::TensorPairs pairs = pairs_of(*file, names, tokens, golden_ge);
+      GeCall call = call_of(*file, names, step, data);
       for (const match::TensorPair& pair : pairs.pairs) {
         if (!pair.superseded) {
-          add_pair(*file, pair, tokens, golden_ge);
+          add_pair(*file, pair, tokens, golden_ge, call);
         }
       }
+      add_golden_positions(tokens, golden_ge, call);
+      calls_.push_back(std::move(call));
       if (pairs.unexplained) {
         reasons_[file->path] = "the graph does not explain the operator's name";
       } else if (!pairs.missing.empty()) {
         reasons_[file->path] = "the golden dump lacks " + pairs.missing.front();
       }
     }
+  }
+
+  static std::shared_ptr<const std::unordered_set<std::string>> data_operators(
+      const graph::Graph& graph) {
+    auto names = std::make_shared<std::unordered_set<std::string>>();
+    for (const graph::Operator& op : graph.operators) {
+      if (op.type == "Data") {
+        names->insert(op.name);
+      }
+    }
+    return names;
+  }
+
+  /// An operator of the target with what it was fused from.
+  GeCall call_of(const GeFile& file, const match::FusedNames& names, const std::string& step,
+                 std::shared_ptr<const std::unordered_set<std::string>> data) const {
+    GeCall call;
+    call.step = step;
+    call.name = file.name;
+    call.data = std::move(data);
+    const match::FusedNames::Split split = names.split(file.name);
+    if (split.complete) {
+      for (const graph::Operator* piece : split.pieces) {
+        call.pieces.push_back(*piece);
+      }
+    }
+    const match::TensorCounts counts = target_files_->counts(file.path);
+    call.input_pairs.resize(counts.inputs);
+    call.output_pairs.resize(counts.outputs);
+    for (std::size_t i = 0; i < counts.inputs; ++i) {
+      call.target_inputs.push_back(target_files_->position(file.path, TensorKind::input, i));
+    }
+    return call;
+  }
+
+  /// What the golden holds of the operators inside a fused one.
+  void add_golden_positions(const TokenPair& tokens,
+                            const std::unordered_map<std::string_view, const GeFile*>& golden_ge,
+                            GeCall& call) const {
+    for (std::size_t piece = 0; call.pieces.size() > 1 && piece < call.pieces.size(); ++piece) {
+      const graph::Operator& op = call.pieces[piece];
+      call.golden_inputs.push_back(
+          golden_positions(tokens, golden_ge, op, TensorKind::input, op.inputs.size()));
+      call.golden_outputs.push_back(
+          golden_positions(tokens, golden_ge, op, TensorKind::output, op.outputs.size()));
+    }
+  }
+
+  Positions golden_positions(const TokenPair& tokens,
+                             const std::unordered_map<std::string_view, const GeFile*>& golden_ge,
+                             const graph::Operator& op, TensorKind kind, std::size_t count) const {
+    Positions positions(count);
+    const std::vector<std::string> nodes =
+        tokens.golden_fx == nullptr ? std::vector<std::string>{} : match::fx_nodes(op);
+    const auto dumped = golden_ge.find(op.name);
+    for (std::size_t i = 0; i < count; ++i) {
+      std::size_t position = FileTensors::kNone;
+      if (!nodes.empty()) {
+        position =
+            fx_position(*tokens.golden_fx, {match::GoldenRef::Source::fx, nodes.front(), kind, i});
+      } else if (dumped != golden_ge.end()) {
+        position = golden_files_->position(dumped->second->path, kind, i);
+      }
+      positions[i] = position == FileTensors::kNone ? std::nullopt : std::optional(position);
+    }
+    return positions;
   }
 
   static std::string step_of(const RankRoots& root, const TokenPair& tokens) {
@@ -218,7 +296,8 @@ class TorchairComparison {
   }
 
   void add_pair(const GeFile& file, const match::TensorPair& pair, const TokenPair& tokens,
-                const std::unordered_map<std::string_view, const GeFile*>& golden_ge) {
+                const std::unordered_map<std::string_view, const GeFile*>& golden_ge,
+                GeCall& call) {
     using Source = match::GoldenRef::Source;
     const std::size_t target =
         target_files_->position(file.path, pair.target_kind, pair.target_index);
@@ -242,6 +321,10 @@ class TorchairComparison {
     }
     paired_target_[target] = true;
     (made.own_golden ? paired_target_ : paired_golden_)[made.golden] = true;
+    Positions& own = pair.target_kind == TensorKind::input ? call.input_pairs : call.output_pairs;
+    if (pair.target_index < own.size() && !own[pair.target_index]) {
+      own[pair.target_index] = pairing_.pairs.size();
+    }
     pairing_.pairs.push_back(std::move(made));
   }
 
@@ -325,6 +408,7 @@ class TorchairComparison {
   std::optional<FileTensors> golden_files_;
   std::optional<FileTensors> target_files_;
   Pairing pairing_;
+  std::vector<GeCall> calls_;
   std::unordered_map<std::size_t, bool> paired_golden_;
   std::unordered_map<std::size_t, bool> paired_target_;
   std::unordered_map<std::string, std::string> reasons_;

@@ -19,6 +19,7 @@
 #include "opdrift/io/msprobe/json_stream.hpp"
 #include "opdrift/io/registry.hpp"
 #include "opdrift/metrics/measure.hpp"
+#include "opdrift/pipeline/stats/stats_csv.hpp"
 #include "opdrift/tensor/view.hpp"
 
 namespace opdrift::pipeline {
@@ -225,30 +226,10 @@ std::optional<io::TensorRole> role_named(std::string_view name) {
   return std::nullopt;
 }
 
-/// "conv1:output:0" in its parts; operator names may hold colons.
-bool split_label(std::string_view label, TensorRecord& tensor) {
-  const std::size_t last = label.rfind(':');
-  const std::size_t middle = last == std::string_view::npos || last == 0
-                                 ? std::string_view::npos
-                                 : label.rfind(':', last - 1);
-  if (middle == std::string_view::npos) {
-    return false;
-  }
-  const auto role = role_named(label.substr(middle + 1, last - middle - 1));
-  const auto index = parse_u64(label.substr(last + 1));
-  if (!role || !index || *index > 0xFFFFFFFF) {
-    return false;
-  }
-  tensor.operator_name = label.substr(0, middle);
-  tensor.role = *role;
-  tensor.index = static_cast<std::uint32_t>(*index);
-  return true;
-}
-
 void read_identity(const JsonTree& tree, const JsonNode& object, FieldReader& fields,
                    TensorRecord& tensor) {
   if (tree.find(object, "tensor") != nullptr) {
-    if (!split_label(fields.text("tensor"), tensor)) {
+    if (!read_label(fields.text("tensor"), tensor)) {
       fields.note("tensor");
     }
     return;
@@ -407,7 +388,34 @@ class RecordReader : public io::JsonVisitor {
   std::string schema_;
 };
 
+std::string head_of(const std::string& path) {
+  std::string head(128, '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<std::size_t>(file.gcount()));
+  return head;
+}
+
 }  // namespace
+
+bool read_label(std::string_view label, TensorRecord& tensor) {
+  const std::size_t last = label.rfind(':');
+  const std::size_t middle = last == std::string_view::npos || last == 0
+                                 ? std::string_view::npos
+                                 : label.rfind(':', last - 1);
+  if (middle == std::string_view::npos) {
+    return false;
+  }
+  const auto role = role_named(label.substr(middle + 1, last - middle - 1));
+  const auto index = parse_u64(label.substr(last + 1));
+  if (!role || !index || *index > 0xFFFFFFFF) {
+    return false;
+  }
+  tensor.operator_name = label.substr(0, middle);
+  tensor.role = *role;
+  tensor.index = static_cast<std::uint32_t>(*index);
+  return true;
+}
 
 std::string TensorRecord::checksum_text() const {
   std::array<char, 12> text{};
@@ -477,6 +485,9 @@ std::string to_json(const FileRecord& record) {
 }
 
 Result<FileRecord> read_stats_record(const std::string& path) {
+  if (is_stats_csv(head_of(path))) {
+    return read_stats_csv(path);
+  }
   OPDRIFT_TRY(const io::JsonFile file, io::open_json(path));
   graph::TextArena arena;
   RecordReader reader;
@@ -486,11 +497,9 @@ Result<FileRecord> read_stats_record(const std::string& path) {
 }
 
 bool is_stats_file(const std::string& path) {
-  std::array<char, 64> head{};
-  std::ifstream file(path, std::ios::binary);
-  file.read(head.data(), static_cast<std::streamsize>(head.size()));
-  const std::string_view text(head.data(), static_cast<std::size_t>(file.gcount()));
-  return text.starts_with('{') && text.find("\"" + std::string(kSchema) + "\"") != text.npos;
+  const std::string head = head_of(path);
+  return is_stats_csv(head) ||
+         (head.starts_with('{') && head.find("\"" + std::string(kSchema) + "\"") != head.npos);
 }
 
 }  // namespace opdrift::pipeline

@@ -77,7 +77,12 @@ Result<FileRecord> measure_file(const std::string& path);
 
 std::string to_json(const FileRecord& record);
 
-/// Reads a record or a table back. Fails with bad_json, unsupported (another schema) or malformed.
+/// "conv1:output:0" into operator, role and index; operator names may hold colons. False for other
+/// texts.
+bool read_label(std::string_view label, TensorRecord& tensor);
+
+/// Reads a record or a table back, also a table as text (stats/stats_csv.hpp). Fails with bad_json,
+/// unsupported (another schema) or malformed.
 Result<FileRecord> read_stats_record(const std::string& path);
 
 /// True when a file begins as records and tables do.

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 
 namespace opdrift::pipeline {
 
@@ -88,6 +89,20 @@ class SummaryPair {
     return finite_[0] || finite_[1] ? ratio(extreme_gap(), scale) : kNan;
   }
 
+  /// Relative difference of one extreme, 0 for max and 1 for min; NaN when it is not known.
+  double extreme_ratio(std::size_t which) const {
+    if (!known_[which]) {
+      return kNan;
+    }
+    const double g = *g_[which];
+    const double t = *t_[which];
+    if (g == t || (std::isnan(g) && std::isnan(t))) {
+      return 0.0;
+    }
+    return finite_[which] ? ratio(std::abs(t - g), std::abs(g))
+                          : std::numeric_limits<double>::infinity();
+  }
+
   bool sketched() const { return golden_.sketch != nullptr && target_.sketch != nullptr; }
 
   /// |t - g| over |g|, estimated or bounded from below; NaN when nothing is known.
@@ -165,11 +180,30 @@ std::string list_of_values(const TensorSummary& golden, const TensorSummary& tar
   return text;
 }
 
+/// The gate of dumps reduced to their extremes.
+std::string extremes_failure(const SummaryPair& pair, double limit, const TensorSummary& golden,
+                             const TensorSummary& target) {
+  for (const std::size_t which : {0U, 1U}) {
+    const double moved = pair.extreme_ratio(which);
+    if (!std::isnan(moved) && !(moved <= limit)) {
+      const std::string name = std::string(kStatisticNames[which]) + " moved by";
+      return with_number(name.c_str(), moved) + with_number(" >", limit) + " (" +
+             list_of_values(golden, target) + ")";
+    }
+  }
+  return {};
+}
+
 /// The default gate: every ratio that is known stays within the limit of the types.
 std::string default_failure(const SummaryPair& pair, const TensorSummary& golden,
                             const TensorSummary& target) {
   if (pair.same_checksum()) {
     return {};
+  }
+  const double reduced =
+      std::max(golden.extremes_limit.value_or(0.0), target.extremes_limit.value_or(0.0));
+  if (reduced > 0.0) {
+    return extremes_failure(pair, reduced, golden, target);
   }
   const double limit = verdict::default_relative_l2(golden.dtype, target.dtype);
   const bool exact = limit == 0.0 && golden.dtype == target.dtype;

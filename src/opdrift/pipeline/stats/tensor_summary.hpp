@@ -24,6 +24,11 @@
 ///   classes       difference of the counts of NaN, +Inf and -Inf, where they are known
 ///   check sums    equal: every element agrees as far as a check sum can tell
 ///
+/// Tensors of which nothing but the extremes was kept on purpose are asked these one by one, by a
+/// limit of their own:
+///
+///   |max t - max g| / |max g|  and  |min t - min g| / |min g|   at most `extremes_limit`
+///
 /// A number that one side lacks is not asked. Statistics can only accuse: that they agree does not
 /// show that the tensors do, so a result never says that bits are equal.
 namespace opdrift::pipeline {
@@ -39,6 +44,7 @@ struct TensorSummary {
   std::optional<double> mean;
   std::optional<double> l2;
   std::optional<metrics::ClassCounts> classes;
+  std::optional<double> extremes_limit;  ///< of dumps reduced to extremes
   std::string checksum;  ///< "" when not recorded; a text for values that are no numbers
   std::shared_ptr<const metrics::Sketch> sketch;
 };

@@ -111,6 +111,9 @@ class Labeller {
     judgement.relative = depth.r;
     judgement.depth = depth.b;
     const bool input = context_.problem.values[value].role == Role::network_input;
+    if (context_.problem.values[value].role == Role::computed) {
+      depth.b = std::max(depth.b, depth.r);  // by something that nobody recorded
+    }
     if (found.state == State::unreadable) {
       judgement.label = Label::unjudged;
     } else if (found.judgement.cause == Cause::different || found.judgement.new_classes > 0) {
@@ -253,6 +256,20 @@ class Labeller {
     }
   }
 
+  // All of the error may have come in: the gain is unknown.
+  static void note_unmodelled(const Incoming& in, const Found& found, Depth& depth) {
+    depth.r = ratio(found.error_norm, found.golden_norm);
+    depth.b = in.r2 > 0.0 ? depth.r * std::sqrt(in.b2 / in.r2) : depth.r;
+  }
+
+  // An operator that is not judged hands on what it was given.
+  static void hand_on(const Incoming& in, const Found& found, Depth& depth) {
+    note_unmodelled(in, found, depth);
+    depth.culprit_upstream = in.culprit;
+    depth.classes = found.judgement.new_classes > 0 && !found.exact;
+    depth.known = found.state != State::unreadable;
+  }
+
   // Returns whether the value is a CULPRIT. `blamed`: an earlier output of the operator is one.
   bool label_output(const ProblemOperator& op, ValueId value, bool blamed) {
     const Found& found = found_[value];
@@ -262,14 +279,16 @@ class Labeller {
       pass_on(in, found, depth);
       return false;
     }
+    if (!op.judged) {
+      hand_on(in, found, depth);
+      return false;
+    }
     Judgement judgement = found.judgement;
     if (found.state == State::unreadable) {
       pass_on(in, found, depth);
       set(judgement, Label::unjudged, Cause::not_modelled);
     } else if (found.state == State::compared) {
-      // All of the error may have come in: the gain is unknown.
-      depth.r = ratio(found.error_norm, found.golden_norm);
-      depth.b = in.r2 > 0.0 ? depth.r * std::sqrt(in.b2 / in.r2) : depth.r;
+      note_unmodelled(in, found, depth);
       judgement.relative = depth.r;
       decide_unmodelled(found, in, judgement);
     } else if (found.exact) {

@@ -81,7 +81,8 @@ void compare_leaves(const Context& context, std::vector<Found>& found) {
     own.state = leaf ? Found::State::judged : Found::State::compared;
     try {
       Status done = compare(context, value, own);
-      if (done && !leaf && !own.equal && !own.exact && own.class_cause != Cause::shape) {
+      const bool judged = !leaf && context.problem.operators[facts.producer].judged;
+      if (done && judged && !own.equal && !own.exact && own.class_cause != Cause::shape) {
         done = judge_by_shape(context, value, own);
         if (done && context.options.strongest != Tier::shape) {
           done = judge_by_norms(context, value, own);
