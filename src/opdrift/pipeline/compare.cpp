@@ -144,7 +144,7 @@ class Comparison {
       weigh(RunSide::target, target, LedgerState::skipped, "not selected");
       return;
     }
-    TensorResult row;
+    TensorResult& row = result_.tensors.emplace_back();
     row.operator_name = target.name.operator_name;
     row.operator_type = target.operator_type.empty() ? golden.operator_type : target.operator_type;
     row.golden_operator = golden.name.operator_name;
@@ -161,7 +161,6 @@ class Comparison {
     row.target_shape = target.desc.shape;
     row.golden_shape = golden.desc.shape;
     sources_.push_back({&golden, &target, golden_side, position, std::nullopt});
-    result_.tensors.push_back(std::move(row));
   }
 
   void note(RunSide side, const IndexedTensor& tensor, LedgerState state, std::string reason) {

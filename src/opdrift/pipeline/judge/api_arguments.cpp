@@ -15,6 +15,7 @@ using graph::Attribute;
 using Integers = std::vector<std::int64_t>;
 
 constexpr std::size_t kMostInputs = 4096;
+constexpr std::int64_t kWidestKernel = 1 << 12;
 
 Error refusal(const std::string& why) {
   return Error{ErrorCode::unsupported, why};
@@ -128,6 +129,9 @@ class Binder {
   explicit Binder(const ApiCallRecord& call) : call_(call) {}
 
   Result<BoundCall> bind() {
+    if (call_.arguments.size() > kMostInputs) {
+      return refusal("the call has too many arguments");
+    }
     std::string_view function;
     const ApiSignature* row = find_signature(call_.prefix, function);
     if (row == nullptr) {
@@ -365,6 +369,9 @@ class Binder {
       const auto kernel = static_cast<std::int64_t>(weight->shape[axis]);
       const std::int64_t stride = out > 0 ? std::max<std::int64_t>((in + out / 2) / out, 1) : 1;
       std::int64_t pad = 0;
+      if (kernel > kWidestKernel) {
+        return refusal("the kernel is too wide to guess its padding");
+      }
       while (pad < kernel && (in + 2 * pad - kernel) / stride + 1 < out) {
         ++pad;
       }

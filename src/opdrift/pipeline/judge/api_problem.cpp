@@ -172,10 +172,11 @@ class ApiJudge {
     if (!has_tensors(golden)) {
       return kAbsent;
     }
-    if (scalar_of(measured_.golden.tensors[golden])) {
+    const bool number = scalar_of(measured_.golden.tensors[golden]).has_value();
+    if (number) {
       problem.leave_to_limits(pair_of_[golden], "a number of the call");
     }
-    return problem.read(pair_of_[golden], !begun_);
+    return problem.read(pair_of_[golden], !begun_ && !number);
   }
 
   void add_call(const Call& call, CallProblem& problem) {
@@ -208,7 +209,9 @@ class ApiJudge {
     }
     begun_ = begun_ || std::any_of(inputs.begin(), inputs.end(),
                                    [](ValueId value) { return value != kAbsent; });
-    if (bound && complete) {
+    const bool made =
+        std::any_of(outputs.begin(), outputs.end(), [](ValueId value) { return value != kAbsent; });
+    if (bound && complete && made) {
       problem.add(std::move(bound->op), bound->kind, std::move(inputs), std::move(outputs));
       return;
     }
@@ -216,7 +219,7 @@ class ApiJudge {
     op.name = call.record.name;
     op.type = call.record.prefix;
     problem.add(std::move(op), nullptr, std::move(inputs), std::move(outputs),
-                bound ? "an argument of the call was not saved" : bound.error().message);
+                bound ? "not all tensors of the call were saved" : bound.error().message);
   }
 
   /// Tensors among arguments that the replay does not look at.
@@ -276,14 +279,6 @@ bool any_tensor_saved(const DumpIndex& index) {
   });
 }
 
-std::string why_not(const MeasuredPairs& measured) {
-  if (!any_tensor_saved(measured.golden) || !any_tensor_saved(measured.target)) {
-    return "a replay needs the tensors of both sides, and a run without them (task other than "
-           "tensor) was recorded";
-  }
-  return "no replay knows any of the calls, or their arguments were not saved";
-}
-
 }  // namespace
 
 Status judge_api_calls(const MeasuredPairs& measured, verdict::RunResult& result) {
@@ -295,8 +290,15 @@ Status judge_api_calls(const MeasuredPairs& measured, verdict::RunResult& result
     return judge_pairs(measured.golden, measured.target, measured.pairing, measured.row_of_pair,
                        measured.options, result);
   }
+  if (!any_tensor_saved(measured.golden) || !any_tensor_saved(measured.target)) {
+    return conclude(measured.options, result,
+                    "a replay needs the tensors of both sides, and a run without them (task other "
+                    "than tensor) was recorded");
+  }
   OPDRIFT_TRY(const std::size_t judged, ApiJudge(measured, result).run());
-  return conclude(measured.options, result, judged > 0 ? "" : why_not(measured));
+  return conclude(
+      measured.options, result,
+      judged > 0 ? "" : "no replay knows any of the calls, or their arguments were not saved");
 }
 
 }  // namespace opdrift::pipeline

@@ -258,6 +258,7 @@ IndexedTensor ApiIndexBuilder::describe(const ApiRun& run, const ApiLeaf& leaf,
 
 std::vector<std::size_t> ApiIndexBuilder::add(const ApiJson& json, const ApiRun& run) {
   std::vector<std::size_t> positions(run.leaves.size(), kNotIndexed);
+  index_.tensors.reserve(index_.tensors.size() + run.leaves.size());
   const std::string folder(io::folder_of(json.path));
   index_.ledger.push_back({side_, json.path, "", LedgerState::ignored,
                            "the list of calls: " + std::to_string(run.entries.size())});
