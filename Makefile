@@ -3,7 +3,7 @@
 
 BIN := build/bin
 .DEFAULT_GOAL := build
-.PHONY: build demo test bench lint format fuzz asan setup install clean help
+.PHONY: build demo test bench web lint format fuzz asan setup install clean help
 
 help: ## This list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 12
@@ -19,13 +19,17 @@ demo: build ## Run a real model twice, compare, and see a planted culprit
 	@tools/demo.sh
 
 test: build ## The whole test suite
-	@tools/setup.sh models
+	@tools/setup.sh models web
 	@tools/test.sh
 
 bench: setup ## Measure speed and memory against the limit of the machine
 	@tools/setup.sh bench
 	@tools/build.sh bench
 	@bench/run.sh
+
+web: ## Bundle the page of HTML reports again (web/)
+	@tools/setup.sh web
+	@tools/web.sh build
 
 lint: setup ## Format, clang-tidy, layers
 	@tools/setup.sh lint

@@ -14,7 +14,7 @@ ROOMS = {
     "metrics": ["tensor"],
     "replay": ["graph"],
     "verdict": ["metrics", "match", "replay"],
-    "report": ["verdict"],
+    "report": ["verdict", "io"],
     "pipeline": ["io", "match", "metrics", "replay", "verdict", "report"],
     "engine": ["io"],
     "diagnose": ["pipeline", "engine"],

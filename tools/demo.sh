@@ -66,21 +66,26 @@ run dump "$out/damaged.onnx" --input "x=$out/input.npy" --precision fp16 --optim
 echo "The model reads: $(seen_by "$out/damaged")"
 
 title '6. Who is to blame?'
-compare "$out/damaged" "$out/golden" -o "$out/compare-damaged"
+compare "$out/damaged" "$out/golden" -o "$out/compare-damaged" --format html,csv,json
 
 title 'What to look at'
 cat <<END
 The planted fault multiplies one weight row of operator p2o.Conv.24 by 30. Table 6 blames that
 operator alone and says what happened to it; everything behind it only inherits the error. The
 clean fp16 run of table 4 passes, and nobody had to choose a tolerance.
+  $out/compare-damaged/result.html   open it in a browser: curve, network, every operator
   $out/compare/           all operators of step 4, as csv and json
   $out/compare-damaged/   the same for the damaged run
   $out/golden/manifest.json   what was run, operator by operator
 
 Try next:
   $opdrift compare $out/damaged $out/golden --rows 40
+  $opdrift serve $out
   $opdrift judge $out/compare-damaged/result.json --rule cosine=0.99
   $opdrift dump $model --input x=$out/input.npy --precision bf16 -o $out/bf16
   $opdrift compare $out/bf16 $out/golden
   $opdrift dump YOUR_MODEL.onnx -o your_golden
 END
+
+title 'The damaged run in a browser'
+echo "$(cd "$out/compare-damaged" && pwd)/result.html"

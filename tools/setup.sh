@@ -1,12 +1,13 @@
 #!/bin/sh
 # Installs what a make target lacks; says nothing when nothing is missing.
 #
-#   tools/setup.sh [build] [engine] [models] [networks] [lint] [fuzz] [bench]
+#   tools/setup.sh [build] [engine] [models] [networks] [web] [lint] [fuzz] [bench]
 #
 #   build   compiler, libraries, test library; ONNX Runtime when it can be had
 #   engine  ONNX Runtime (library and headers); fails when it cannot be had
 #   models  the demo's models
 #   networks  the further models of bench/verdict
+#   web     Node.js, npm, Chromium and the packages of web/, for the tests of HTML reports
 #   lint, fuzz, bench  the tools of these targets
 #
 # Debian packages are listed in packages.txt, npm packages in packages-npm.txt; the latter are
@@ -203,8 +204,12 @@ set_up() {
       ;;
     models) set_up_models ;;
     networks) set_up_networks ;;
+    web)
+      (install_debian web && "$here/web.sh" install) ||
+        say "going on without: the tests of HTML reports in a browser will be skipped"
+      ;;
     lint | fuzz | bench) install_debian "$1" ;;
-    *) fail "unknown argument '$1'; expected build, engine, models, networks, lint, fuzz or bench" ;;
+    *) fail "unknown argument '$1'; expected build, engine, models, networks, web, lint, fuzz or bench" ;;
   esac
 }
 

@@ -19,6 +19,9 @@ namespace {
 constexpr Command kCommands[] = {
     {"compare", "compare two dumps operator by operator", &run_compare},
     {"judge", "apply another rule to a result, without the tensors", &run_judge},
+    {"report", "a result as a page for a browser, or in other formats", &run_report},
+    {"trends", "when operators begin to drift over steps, ranks or runs", &run_trends},
+    {"serve", "the results below a folder in a browser", &run_serve},
     {"dump", "run an ONNX model and write every operator's tensors", &run_dump},
     {"bisect", "search the operator to blame by running parts of a model", &run_bisect},
     {"graph", "operators of a model with inputs, outputs and attributes", &run_graph},

@@ -18,6 +18,9 @@ std::span<const Command> commands();
 
 int run_compare(std::span<const std::string> arguments);
 int run_judge(std::span<const std::string> arguments);
+int run_report(std::span<const std::string> arguments);
+int run_trends(std::span<const std::string> arguments);
+int run_serve(std::span<const std::string> arguments);
 int run_dump(std::span<const std::string> arguments);
 int run_bisect(std::span<const std::string> arguments);
 int run_extract(std::span<const std::string> arguments);

@@ -1,13 +1,11 @@
 #include <cstdio>
 #include <string>
 
-#include "opdrift/base/mapped_file.hpp"
 #include "opdrift/base/text.hpp"
 #include "opdrift/cli/commands.hpp"
 #include "opdrift/cli/console.hpp"
 #include "opdrift/cli/options.hpp"
 #include "opdrift/cli/result_output.hpp"
-#include "opdrift/report/json_result.hpp"
 #include "opdrift/verdict/rejudge.hpp"
 
 namespace opdrift::cli {
@@ -32,11 +30,6 @@ struct Options {
   bool tolerances = false;
   ResultOptions show;
 };
-
-Result<verdict::RunResult> read_result(const std::string& path) {
-  OPDRIFT_TRY(const Bytes bytes, map_file(path));
-  return report::parse_json(as_text(bytes.span), path);
-}
 
 /// The tightest limits with which the run would have passed, as --rule takes them.
 std::string tolerance_lines(const verdict::RunResult& result) {

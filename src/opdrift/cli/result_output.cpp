@@ -5,23 +5,16 @@
 #include <filesystem>
 #include <string_view>
 
+#include "opdrift/base/mapped_file.hpp"
 #include "opdrift/base/text.hpp"
 #include "opdrift/cli/console.hpp"
-#include "opdrift/io/file_writer.hpp"
+#include "opdrift/report/json_result.hpp"
 #include "opdrift/report/report.hpp"
 #include "opdrift/report/terminal.hpp"
 
 namespace opdrift::cli {
 
 namespace {
-
-std::string report_names() {
-  std::string names;
-  for (const report::Report& report : report::reports()) {
-    names += (names.empty() ? "" : ", ") + std::string(report.name);
-  }
-  return names;
-}
 
 Result<FailOn> parse_fail_on(const std::string& text) {
   FailOn fail_on;
@@ -62,7 +55,7 @@ Result<std::vector<std::string>> write_reports(const verdict::RunResult& result,
   for (const std::string_view name : split(options.formats, ',')) {
     OPDRIFT_TRY(const report::Report* report, report::find_report(name));
     const std::string path = (std::filesystem::path(options.output) / report->file_name).string();
-    OPDRIFT_CHECK_OK(io::write_file(path, report->render(result)));
+    OPDRIFT_CHECK_OK(report::write_report(*report, result, path));
     written.push_back(path);
   }
   return written;
@@ -95,6 +88,19 @@ int exit_code(const verdict::RunResult& result, const FailOn& fail_on) {
 }
 
 }  // namespace
+
+Result<verdict::RunResult> read_result(const std::string& path) {
+  OPDRIFT_TRY(const Bytes bytes, map_file(path));
+  return report::parse_json(as_text(bytes.span), path);
+}
+
+std::string report_names() {
+  std::string names;
+  for (const report::Report& report : report::reports()) {
+    names += (names.empty() ? "" : ", ") + std::string(report.name);
+  }
+  return names;
+}
 
 void add_result_options(CLI::App& app, ResultOptions& options) {
   app.add_option("-o,--output", options.output, "folder for the result files, made if missing");

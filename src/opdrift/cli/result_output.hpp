@@ -27,6 +27,12 @@ struct ResultOptions {
   bool quiet = false;
 };
 
+/// Reads a result.json. Fails when it cannot be read or is none.
+Result<verdict::RunResult> read_result(const std::string& path);
+
+/// The names of all reports, "json, csv, ...".
+std::string report_names();
+
 void add_result_options(CLI::App& app, ResultOptions& options);
 
 /// Reads --fail-on and checks --format. Fails with invalid_argument.

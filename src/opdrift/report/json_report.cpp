@@ -1,25 +1,11 @@
 #include <algorithm>
-#include <cmath>
 
-#include <nlohmann/json.hpp>
-
+#include "opdrift/report/json_parts.hpp"
 #include "opdrift/report/report.hpp"
 
 namespace opdrift::report {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-Json number(double value) {
-  if (std::isnan(value)) {
-    return "nan";
-  }
-  if (std::isinf(value)) {
-    return value > 0 ? "inf" : "-inf";
-  }
-  return value;
-}
 
 Json classes_of(const metrics::ClassCounts& classes) {
   return {{"nan", classes.nan},
@@ -147,74 +133,6 @@ Json judgement_of(const verdict::Judgement& j) {
           {"group", j.group}};
 }
 
-Json explanations_of(const std::vector<verdict::Explanation>& explanations) {
-  Json list = Json::array();
-  for (const verdict::Explanation& explanation : explanations) {
-    list.push_back({{"kind", verdict::to_string(explanation.kind)},
-                    {"sentence", explanation.sentence},
-                    {"residual", number(explanation.residual)},
-                    {"explained", number(explanation.explained)}});
-  }
-  return list;
-}
-
-Json slice_of(const verdict::ErrorPlace::Slice& slice) {
-  return {{"first", slice.first}, {"count", slice.count}, {"share", number(slice.share)}};
-}
-
-Json place_of(const verdict::ErrorPlace& place) {
-  Json axes = Json::array();
-  for (const verdict::ErrorPlace::Axis& axis : place.axes) {
-    Json top = Json::array();
-    for (const verdict::ErrorPlace::Slice& slice : axis.top) {
-      top.push_back(slice_of(slice));
-    }
-    axes.push_back({{"extent", axis.extent},
-                    {"top", std::move(top)},
-                    {"block", axis.block.share > 0.0 ? slice_of(axis.block) : Json(nullptr)}});
-  }
-  const bool bad = place.first_bad != metrics::kNoIndex;
-  return {{"sentence", place.sentence},
-          {"first_bad", bad ? Json(place.first_bad) : Json(nullptr)},
-          {"first_bad_index", place.first_bad_index},
-          {"axes", std::move(axes)}};
-}
-
-Json range_notes_of(const std::vector<verdict::RangeNote>& notes) {
-  Json list = Json::array();
-  for (const verdict::RangeNote& note : notes) {
-    list.push_back({{"name", note.name},
-                    {"value", number(note.value)},
-                    {"ratio", number(note.ratio)},
-                    {"sentence", note.sentence}});
-  }
-  return list;
-}
-
-Json overflow_of(const verdict::OverflowSummary& overflow) {
-  return {{"sentence", overflow.sentence},
-          {"path", overflow.path},
-          {"headroom", range_notes_of(overflow.headroom)},
-          {"constants", range_notes_of(overflow.constants)}};
-}
-
-Json verdict_of(const verdict::RunVerdict& verdict) {
-  Json findings = Json::array();
-  for (const verdict::Finding& finding : verdict.findings) {
-    findings.push_back({{"kind", verdict::to_string(finding.kind)},
-                        {"sentence", finding.sentence},
-                        {"value", number(finding.value)},
-                        {"operators", finding.operators},
-                        {"assumed", finding.assumed}});
-  }
-  return {{"outcome", verdict::to_string(verdict.outcome)},
-          {"sentence", verdict.sentence},
-          {"findings", std::move(findings)},
-          {"first_divergence", verdict.first_divergence},
-          {"missing_outputs", verdict.missing_outputs},
-          {"inputs_differ", verdict.inputs_differ}};
-}
-
 Json metrics_of(const verdict::TensorResult& tensor, const std::vector<std::string>& names) {
   Json json = Json::object();
   for (std::size_t i = 0; i < std::min(names.size(), tensor.metric_values.size()); ++i) {
@@ -259,19 +177,16 @@ Json tensor_of(const verdict::TensorResult& tensor, const std::vector<std::strin
   return json;
 }
 
-Json totals_of(const verdict::LedgerTotals& totals) {
-  return {{"compared", totals.compared},     {"equal", totals.equal},
-          {"unmatched", totals.unmatched},   {"unreadable", totals.unreadable},
-          {"superseded", totals.superseded}, {"ignored", totals.ignored},
-          {"skipped", totals.skipped},       {"all", totals.all()}};
-}
-
 Json entry_of(const verdict::LedgerEntry& entry) {
   return {{"side", verdict::to_string(entry.side)},
           {"file", entry.path},
           {"tensor", entry.tensor},
           {"state", verdict::to_string(entry.state)},
           {"reason", entry.reason}};
+}
+
+Json network_operator_of(const verdict::NetworkOperator& op) {
+  return {{"name", op.name}, {"type", op.type}, {"producers", op.producers}, {"rows", op.rows}};
 }
 
 Json summary_of(const verdict::RunResult& result) {
@@ -335,6 +250,7 @@ std::string render_json(const verdict::RunResult& result) {
       "tensors", result.tensors,
       [&](const verdict::TensorResult& tensor) { return tensor_of(tensor, result.metric_names); },
       text);
+  append_list("network", result.network, network_operator_of, text);
   append_list("ledger", result.ledger, entry_of, text);
   return text + "\n}\n";
 }

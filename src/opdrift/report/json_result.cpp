@@ -409,6 +409,33 @@ verdict::OverflowSummary overflow_of(const Node& node) {
   return overflow;
 }
 
+verdict::NetworkOperator network_operator_of(const Node& node) {
+  verdict::NetworkOperator op;
+  node.read("name", op.name);
+  node.read("type", op.type);
+  std::vector<std::uint64_t> positions;
+  node.read("producers", positions);
+  op.producers.reserve(positions.size());
+  for (const std::uint64_t position : positions) {
+    op.producers.push_back(static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(position, std::numeric_limits<std::uint32_t>::max())));
+  }
+  positions.clear();
+  node.read("rows", positions);
+  op.rows.assign(positions.begin(), positions.end());
+  return op;
+}
+
+/// Positions that point at nothing are dropped: an operator reads earlier ones only.
+void read_network(const Node& root, verdict::RunResult& result) {
+  for (const Node& item : root.list("network")) {
+    verdict::NetworkOperator& op = result.network.emplace_back(network_operator_of(item));
+    const std::size_t own = result.network.size() - 1;
+    std::erase_if(op.producers, [&](std::uint32_t producer) { return producer >= own; });
+    std::erase_if(op.rows, [&](std::size_t row) { return row >= result.tensors.size(); });
+  }
+}
+
 void read_head(const Node& root, verdict::RunResult& result) {
   if (const auto golden = root.child("golden")) {
     golden->read("path", result.golden_path);
@@ -431,32 +458,26 @@ void read_head(const Node& root, verdict::RunResult& result) {
   root.read("notes", result.notes);
 }
 
-}  // namespace
-
-Result<verdict::RunResult> parse_json(std::string_view text, const std::string& path) {
-  dom::parser parser;
+/// The document in `parser`, when it is a result.
+Result<dom::element> document_of(dom::parser& parser, std::string_view text,
+                                 const std::string& path) {
   dom::element document;
   const simdjson::error_code problem = parser.parse(text.data(), text.size()).get(document);
   if (problem != simdjson::SUCCESS) {
     return Error{ErrorCode::bad_json, simdjson::error_message(problem), path};
   }
-  const Node root(document);
   std::string schema;
-  root.read("schema", schema);
+  Node(document).read("schema", schema);
   if (schema != kSchema) {
     return Error{ErrorCode::bad_json,
                  "expected a result with schema " + std::string(kSchema) +
                      (schema.empty() ? "" : ", found " + schema),
                  path};
   }
-  verdict::RunResult result;
-  read_head(root, result);
-  for (const Node& item : root.list("tensors")) {
-    result.tensors.push_back(tensor_of(item, result.metric_names));
-  }
-  for (const Node& item : root.list("ledger")) {
-    result.ledger.push_back(ledger_entry_of(item));
-  }
+  return document;
+}
+
+void read_verdict(const Node& root, verdict::RunResult& result) {
   if (const auto overflow = root.child("overflow")) {
     result.overflow = overflow_of(*overflow);
   }
@@ -465,7 +486,47 @@ Result<verdict::RunResult> parse_json(std::string_view text, const std::string& 
     std::erase_if(result.verdict->first_divergence,
                   [&](std::size_t row) { return row >= result.tensors.size(); });
   }
+}
+
+/// A document of its own up to the tensors; everything when they are not where render_json puts
+/// them.
+std::string text_before_tensors(std::string_view text) {
+  const std::size_t end = text.find(",\n \"tensors\": [");
+  return std::string(text.substr(0, end)) + (end == std::string_view::npos ? "" : "}");
+}
+
+}  // namespace
+
+Result<verdict::RunResult> parse_json(std::string_view text, const std::string& path) {
+  dom::parser parser;
+  OPDRIFT_TRY(const dom::element document, document_of(parser, text, path));
+  const Node root(document);
+  verdict::RunResult result;
+  read_head(root, result);
+  for (const Node& item : root.list("tensors")) {
+    result.tensors.push_back(tensor_of(item, result.metric_names));
+  }
+  for (const Node& item : root.list("ledger")) {
+    result.ledger.push_back(ledger_entry_of(item));
+  }
+  read_network(root, result);
+  read_verdict(root, result);
   return result;
+}
+
+Result<ResultSummary> parse_json_summary(std::string_view text, const std::string& path) {
+  dom::parser parser;
+  OPDRIFT_TRY(const dom::element document, document_of(parser, text_before_tensors(text), path));
+  const Node root(document);
+  ResultSummary found;
+  read_head(root, found.head);
+  read_verdict(root, found.head);
+  if (const auto summary = root.child("summary")) {
+    summary->read("tensors", found.tensors);
+    summary->read("failed", found.failed);
+    summary->read("first_offender", found.first_offender);
+  }
+  return found;
 }
 
 }  // namespace opdrift::report

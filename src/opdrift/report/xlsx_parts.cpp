@@ -39,19 +39,10 @@ void append_number(std::uint64_t value, std::string& out) {
   out.append(text.data(), result.ptr);
 }
 
-/// "A", "B" ... "Z", "AA" ...
-std::string column_letters(std::size_t column) {
-  std::string letters;
-  for (std::size_t rest = column + 1; rest > 0; rest = (rest - 1) / 26) {
-    letters.insert(letters.begin(), static_cast<char>('A' + (rest - 1) % 26));
-  }
-  return letters;
-}
-
 std::vector<std::string> all_letters(std::size_t columns) {
   std::vector<std::string> letters;
   for (std::size_t i = 0; i < columns; ++i) {
-    letters.push_back(column_letters(i));
+    letters.push_back(sheet_column(i));
   }
   return letters;
 }
@@ -104,16 +95,6 @@ std::string_view fit_cell(std::string_view text) {
   return text.substr(0, end);
 }
 
-void append_text_cell(std::string_view text, std::string& out) {
-  text = fit_cell(text);
-  const bool keep_blanks = !text.empty() && (text.front() == ' ' || text.back() == ' ' ||
-                                             text.find('\n') != std::string_view::npos);
-  out +=
-      keep_blanks ? " t=\"inlineStr\"><is><t xml:space=\"preserve\">" : " t=\"inlineStr\"><is><t>";
-  append_escaped(text, out);
-  out += "</t></is></c>";
-}
-
 void append_cell(const CellBlock& block, const CellBlock::Cell& cell, std::string& out) {
   switch (cell.kind) {
     case CellBlock::Kind::blank: out += "/>"; return;
@@ -130,7 +111,7 @@ void append_cell(const CellBlock& block, const CellBlock::Cell& cell, std::strin
       break;
     case CellBlock::Kind::text: break;
   }
-  append_text_cell(block.text_of(cell), out);
+  append_sheet_text(block.text_of(cell), out);
 }
 
 int style_of(RowColour colour) {
@@ -205,6 +186,24 @@ std::string relationships(std::size_t sheets) {
 
 }  // namespace
 
+std::string sheet_column(std::size_t column) {
+  std::string letters;
+  for (std::size_t rest = column + 1; rest > 0; rest = (rest - 1) / 26) {
+    letters.insert(letters.begin(), static_cast<char>('A' + (rest - 1) % 26));
+  }
+  return letters;
+}
+
+void append_sheet_text(std::string_view text, std::string& out) {
+  text = fit_cell(text);
+  const bool keep_blanks = !text.empty() && (text.front() == ' ' || text.back() == ' ' ||
+                                             text.find('\n') != std::string_view::npos);
+  out +=
+      keep_blanks ? " t=\"inlineStr\"><is><t xml:space=\"preserve\">" : " t=\"inlineStr\"><is><t>";
+  append_escaped(text, out);
+  out += "</t></is></c>";
+}
+
 std::vector<std::pair<std::string, std::string>> workbook_parts(
     std::span<const std::string> sheet_names) {
   const std::string root =
@@ -238,7 +237,7 @@ void append_sheet_header(std::span<const std::string> columns, std::string& out)
   out += "<row r=\"1\">";
   for (std::size_t i = 0; i < columns.size(); ++i) {
     append_cell_start(letters[i], "1", kHeaderStyle, out);
-    append_text_cell(columns[i], out);
+    append_sheet_text(columns[i], out);
   }
   out += "</row>";
 }

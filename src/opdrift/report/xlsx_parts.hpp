@@ -29,6 +29,12 @@ std::string sheet_part_name(std::size_t index);
 std::string_view sheet_head();
 std::string_view sheet_tail();
 
+/// "A", "B" ... "Z", "AA" ...
+std::string sheet_column(std::size_t column);
+
+/// Appends the rest of a cell that holds a text, behind its place and style.
+void append_sheet_text(std::string_view text, std::string& out);
+
 /// Appends rows of a sheet; `first_row` is the number of the first one, counted from 1.
 void append_sheet_header(std::span<const std::string> columns, std::string& out);
 void append_sheet_rows(const CellBlock& block, std::uint64_t first_row, std::string& out);

@@ -93,6 +93,14 @@ struct OverflowSummary {
   std::vector<RangeNote> constants;  ///< parameters the target's type cannot hold
 };
 
+/// An operator of the network as the judge saw it, for views that show how errors travel.
+struct NetworkOperator {
+  std::string name;  ///< of the golden's model, or the target's where its graph was judged
+  std::string type;
+  std::vector<std::uint32_t> producers;  ///< positions of the operators it reads, each once
+  std::vector<std::size_t> rows;         ///< positions in `tensors` of what it made, all steps
+};
+
 /// Count of ledger entries by side and state.
 struct LedgerTotals {
   std::uint64_t compared = 0;
@@ -116,10 +124,11 @@ struct RunResult {
   bool usual_metrics = true;              ///< tables show the usual metrics beside these
   std::vector<TensorResult> tensors;      ///< execution order
   std::vector<LedgerEntry> ledger;
-  std::vector<std::string> notes;     ///< remarks about the run as a whole
-  std::string rule;                   ///< what decided, in words
-  std::optional<RunVerdict> verdict;  ///< positions are those of `tensors`
-  OverflowSummary overflow;           ///< of judged runs
+  std::vector<std::string> notes;        ///< remarks about the run as a whole
+  std::string rule;                      ///< what decided, in words
+  std::optional<RunVerdict> verdict;     ///< positions are those of `tensors`
+  OverflowSummary overflow;              ///< of judged runs
+  std::vector<NetworkOperator> network;  ///< of judged runs, topological order
   bool interrupted = false;
   std::uint64_t bytes_read = 0;
   double elapsed_s = 0.0;

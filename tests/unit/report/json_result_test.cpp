@@ -88,7 +88,19 @@ verdict::RunResult sample() {
   result.overflow.path = {"exp", "out"};
   result.overflow.headroom = {{"a", 65000.0, 1.008, "almost"}};
   result.overflow.constants = {{"mask", -3.4e38, 0.0, "becomes -inf"}};
+  result.network = {{"in", "Add", {}, {1}}, {"图/卷积", "Conv", {0}, {0}}};
   return result;
+}
+
+TEST(JsonResult, ConnectionsThatPointAtNothingAreDropped) {
+  verdict::RunResult result = sample();
+  result.network[0].producers = {0, 7};
+  result.network[1].rows = {0, 2};
+  const auto read = parse_json(render_json(result), "result.json");
+  ASSERT_TRUE(read);
+  EXPECT_TRUE(read->network[0].producers.empty());
+  EXPECT_EQ(read->network[1].producers, std::vector<std::uint32_t>{0});
+  EXPECT_EQ(read->network[1].rows, std::vector<std::size_t>{0});
 }
 
 TEST(JsonResult, ReadsBackEverythingThatWasWritten) {
@@ -104,6 +116,21 @@ TEST(JsonResult, AVerdictOnRowsThatAreNotThereLosesThem) {
   const auto read = parse_json(render_json(result), "result.json");
   ASSERT_TRUE(read);
   EXPECT_EQ(read->verdict->first_divergence, std::vector<std::size_t>{0});
+}
+
+TEST(JsonResult, ASummaryNeedsOnlyWhatStandsBeforeTheTensors) {
+  const std::string written = render_json(sample());
+  const std::size_t end = written.find("\"operator\"");
+  for (const std::string& text : {written, written.substr(0, end)}) {
+    const auto summary = parse_json_summary(text, "result.json");
+    ASSERT_TRUE(summary) << summary.error().to_string();
+    EXPECT_EQ(summary->tensors, 2U);
+    EXPECT_EQ(summary->failed, 2U);
+    EXPECT_EQ(summary->head.golden_path, "golden");
+    EXPECT_EQ(summary->head.verdict->outcome, verdict::Outcome::fail);
+    EXPECT_TRUE(summary->head.tensors.empty());
+  }
+  EXPECT_FALSE(parse_json_summary("{}", "other.json"));
 }
 
 TEST(JsonResult, OtherTextIsRefusedWithTheFileNamed) {

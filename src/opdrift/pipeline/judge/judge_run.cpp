@@ -6,6 +6,7 @@
 
 #include "opdrift/pipeline/judge/explain_run.hpp"
 #include "opdrift/pipeline/judge/golden_model.hpp"
+#include "opdrift/pipeline/judge/network_view.hpp"
 #include "opdrift/pipeline/judge/overflow_summary.hpp"
 #include "opdrift/verdict/rejudge.hpp"
 
@@ -132,6 +133,7 @@ Status judge_run(const GraphProblem& problem, const PairValues& values,
   }
   judged.run.first_divergence = std::move(first_rows);
   result.verdict = std::move(judged.run);
+  describe_network(problem, values, result);
   if (result.overflow.sentence.empty()) {
     result.overflow = overflow_summary(problem, values, result);
   }

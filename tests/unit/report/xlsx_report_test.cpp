@@ -1,0 +1,136 @@
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "opdrift/base/mapped_file.hpp"
+#include "opdrift/io/archive/zip_archive.hpp"
+#include "opdrift/io/msprobe/xlsx_reader.hpp"
+#include "opdrift/report/report.hpp"
+
+namespace opdrift::report {
+namespace {
+
+verdict::TensorResult tensor_of(const std::string& name, verdict::Label label, double ratio) {
+  verdict::TensorResult tensor;
+  tensor.operator_name = name;
+  tensor.operator_type = "Conv";
+  tensor.role = "output";
+  tensor.order = 7;
+  tensor.passed = label != verdict::Label::culprit;
+  metrics::Measurement m;
+  m.count = m.finite_pairs = 4;
+  m.golden.dtype = m.target.dtype = tensor::DType::f16;
+  m.sum_golden2 = 1.0;
+  m.sum_d2 = 0.0625;
+  tensor.measurement = m;
+  tensor.judgement = verdict::Judgement{};
+  tensor.judgement->label = label;
+  tensor.judgement->q_own = ratio;
+  tensor.judgement->z = ratio / 2;
+  tensor.judgement->sentence = tensor.passed ? "" : "adds error & more";
+  return tensor;
+}
+
+class XlsxReport : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ =
+        std::filesystem::temp_directory_path() / ("opdrift_xlsx_" + std::to_string(::getpid()));
+    std::filesystem::create_directories(folder_);
+    path_ = (folder_ / "result.xlsx").string();
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  /// A part of the workbook as text.
+  std::string part(const std::string& name) const {
+    auto file = map_file(path_);
+    EXPECT_TRUE(file);
+    const auto archive = io::ZipArchive::open(std::move(*file));
+    EXPECT_TRUE(archive) << archive.error().to_string();
+    for (std::size_t i = 0; i < (*archive)->members().size(); ++i) {
+      if ((*archive)->members()[i].name == name) {
+        const auto bytes = (*archive)->load(i);
+        EXPECT_TRUE(bytes) << bytes.error().to_string();
+        return std::string(as_text(bytes->span));
+      }
+    }
+    ADD_FAILURE() << "no part " << name;
+    return {};
+  }
+
+  std::filesystem::path folder_;
+  std::string path_;
+};
+
+TEST_F(XlsxReport, TheFirstSheetIsTheSummary) {
+  verdict::RunResult result;
+  result.tensors = {tensor_of("卷积", verdict::Label::culprit, 600.0)};
+  result.verdict = verdict::RunVerdict{};
+  result.verdict->outcome = verdict::Outcome::fail;
+  result.verdict->sentence = "first divergence at \"卷积\" <1>";
+  result.verdict->first_divergence = {0};
+  ASSERT_TRUE(write_xlsx(result, path_));
+  std::vector<std::string> cells;
+  ASSERT_TRUE(io::read_xlsx(path_, [&](const io::XlsxRow& row) -> Status {
+    for (const io::XlsxCell& cell : row) {
+      cells.push_back(cell.text);
+    }
+    return Unit{};
+  }));
+  ASSERT_GE(cells.size(), 3U);
+  EXPECT_EQ(cells[0], "opdrift: fail");
+  EXPECT_EQ(cells[1], "Verdict");
+  EXPECT_EQ(cells[2], "first divergence at \"卷积\" <1>");
+}
+
+TEST_F(XlsxReport, OperatorsHaveAFrozenHeaderFiltersColoursAndNumbers) {
+  verdict::RunResult result;
+  result.tensors = {
+      tensor_of("=cmd|' /C calc'!A0", verdict::Label::culprit, 600.0),
+      tensor_of("b", verdict::Label::healthy, std::numeric_limits<double>::quiet_NaN())};
+  result.verdict = verdict::RunVerdict{};
+  ASSERT_TRUE(write_xlsx(result, path_));
+  const std::string sheet = part("xl/worksheets/sheet2.xml");
+  EXPECT_NE(sheet.find("state=\"frozen\""), std::string::npos);
+  EXPECT_NE(sheet.find("<autoFilter ref=\"A1:"), std::string::npos);
+  EXPECT_NE(sheet.find("<c r=\"A2\" s=\"5\"><v>7</v></c>"), std::string::npos) << sheet;
+  EXPECT_NE(sheet.find("<c r=\"G2\" s=\"3\"><v>0.25</v></c>"), std::string::npos) << sheet;
+  EXPECT_NE(sheet.find("<c r=\"J2\" s=\"4\"><v>600</v></c>"), std::string::npos) << sheet;
+  EXPECT_EQ(sheet.find("<c r=\"J3\""), std::string::npos) << "NaN is an empty cell";
+  // Text, whatever it looks like: no cell is a formula.
+  EXPECT_EQ(sheet.find("<f>"), std::string::npos);
+  EXPECT_NE(sheet.find("<is><t>=cmd|' /C calc'!A0</t></is>"), std::string::npos);
+  EXPECT_NE(sheet.find("adds error &amp; more"), std::string::npos);
+}
+
+TEST_F(XlsxReport, EveryLookHasAFormat) {
+  ASSERT_TRUE(write_xlsx({}, path_));
+  const std::string styles = part("xl/styles.xml");
+  EXPECT_NE(styles.find("<cellXfs count=\"12\">"), std::string::npos);
+  EXPECT_NE(styles.find("numFmtId=\"11\""), std::string::npos);
+  EXPECT_NE(part("xl/workbook.xml").find("name=\"Ledger\""), std::string::npos);
+}
+
+TEST_F(XlsxReport, TheLedgerIsTheThirdSheet) {
+  verdict::RunResult result;
+  result.ledger = {
+      {verdict::RunSide::target, "a.npy", "", verdict::LedgerState::unreadable, "truncated"}};
+  ASSERT_TRUE(write_xlsx(result, path_));
+  const std::string sheet = part("xl/worksheets/sheet3.xml");
+  EXPECT_NE(sheet.find("unreadable"), std::string::npos);
+  EXPECT_NE(sheet.find("truncated"), std::string::npos);
+}
+
+TEST_F(XlsxReport, AFolderThatIsNotThereIsNamed) {
+  const Status written = write_xlsx({}, (folder_ / "no" / "x.xlsx").string());
+  ASSERT_FALSE(written);
+  EXPECT_NE(written.error().to_string().find("x.xlsx"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace opdrift::report

@@ -1,0 +1,255 @@
+// What report/page_data.cpp writes, and the model the views read. Rows are tensors in execution
+// order; a column is one array, or {"all": v} where every row has the same value.
+
+export type Cell = number | null | "inf" | "-inf";
+export type Column = Cell[] | { all: Cell };
+
+export interface Explanation {
+  kind: string;
+  sentence: string;
+  residual: number | string;
+  explained: number | string;
+}
+
+export interface Slice {
+  first: number;
+  count: number;
+  share: number | string;
+}
+
+export interface Place {
+  sentence: string;
+  first_bad: number | null;
+  first_bad_index: number[];
+  axes: { extent: number; top: Slice[]; block: Slice | null }[];
+}
+
+export interface RangeNote {
+  name: string;
+  value: number | string;
+  ratio: number | string;
+  sentence: string;
+}
+
+export interface Finding {
+  kind: string;
+  sentence: string;
+  value: number | string;
+  operators: number;
+  assumed: boolean;
+}
+
+export interface Verdict {
+  outcome: "pass" | "fail" | "inconclusive";
+  sentence: string;
+  findings: Finding[];
+  first_divergence: number[];
+  missing_outputs: number;
+  inputs_differ: boolean;
+}
+
+export interface Totals {
+  [state: string]: number;
+}
+
+export interface Run {
+  target: { path: string; kind: string };
+  golden: { path: string; kind: string };
+  rule: string;
+  verdict: Verdict | null;
+  overflow: {
+    sentence: string;
+    path: string[];
+    headroom: RangeNote[];
+    constants: RangeNote[];
+  } | null;
+  notes: string[];
+  interrupted: boolean;
+  bytes_read: number;
+  elapsed_s: number;
+  totals: { golden: Totals; target: Totals };
+}
+
+export interface RawReport {
+  kind: "report";
+  version: string;
+  run: Run;
+  strings: string[];
+  rows: number;
+  columns: Record<string, Column>;
+  metrics: { name: string; values: Column }[];
+  histograms: (number[] | null)[];
+  explanations: Record<string, Explanation[]>;
+  places: Record<string, Place>;
+  profiles: Record<string, [number, number, number | string][]>;
+  groups: Record<string, string[]>;
+  network: { names: number[]; types: number[]; producers: number[][]; rows: number[][] };
+  ledger: { rows: number; columns: Record<string, Column>; left_out: number };
+}
+
+/** Labels of a judged run, then the outcomes of limits, then what could not be compared. */
+export const STATES = [
+  "culprit",
+  "drift",
+  "victim",
+  "fail",
+  "broken",
+  "watch",
+  "unjudged",
+  "healthy",
+  "pass",
+] as const;
+export type State = (typeof STATES)[number];
+
+export const BAD: ReadonlySet<State> = new Set<State>(["culprit", "drift", "victim", "fail", "broken"]);
+
+export function toNumber(value: number | string | null | undefined): number {
+  if (typeof value === "number") return value;
+  if (value === "inf") return Infinity;
+  if (value === "-inf") return -Infinity;
+  return NaN;
+}
+
+function decode(column: Column | undefined, rows: number): Float64Array {
+  const values = new Float64Array(rows);
+  if (column === undefined) return values.fill(NaN);
+  if (!Array.isArray(column)) return values.fill(toNumber(column.all));
+  for (let i = 0; i < rows; i++) values[i] = toNumber(column[i]);
+  return values;
+}
+
+/** Columns that are decoded when they are first asked for. */
+export class Table {
+  private decoded = new Map<string, Float64Array>();
+
+  constructor(
+    readonly rows: number,
+    private columns: Record<string, Column>,
+    private strings: string[],
+  ) {}
+
+  column(name: string): Float64Array {
+    let values = this.decoded.get(name);
+    if (values === undefined) {
+      values = decode(this.columns[name], this.rows);
+      this.decoded.set(name, values);
+    }
+    return values;
+  }
+
+  number(name: string, row: number): number {
+    return this.column(name)[row];
+  }
+
+  text(name: string, row: number): string {
+    return this.strings[this.column(name)[row]] ?? "";
+  }
+}
+
+export class Report {
+  readonly rows: Table;
+  readonly ledger: Table;
+  readonly states: State[];
+  readonly steps: string[];
+  readonly metrics: { name: string; values: Float64Array }[];
+  /** Operator of the network that made each row, -1 for none. */
+  readonly operatorOf: Int32Array;
+  readonly consumers: number[][];
+  readonly judged: boolean;
+  private haystacks: string[] | null = null;
+
+  constructor(readonly raw: RawReport) {
+    this.rows = new Table(raw.rows, raw.columns, raw.strings);
+    this.ledger = new Table(raw.ledger.rows, raw.ledger.columns, raw.strings);
+    this.metrics = raw.metrics.map((m) => ({ name: m.name, values: decode(m.values, raw.rows) }));
+    this.judged = raw.run.verdict !== null;
+    const labels = this.rows.column("label");
+    const passed = this.rows.column("passed");
+    const measured = this.rows.column("measured");
+    this.states = Array.from({ length: raw.rows }, (_, i) => {
+      if (!measured[i]) return "broken";
+      const label = raw.strings[labels[i]];
+      if (label && (label !== "unjudged" || passed[i])) return label as State;
+      return passed[i] ? "pass" : "fail";
+    });
+    this.steps = [...new Set(Array.from({ length: raw.rows }, (_, i) => this.rows.text("step", i)))];
+    this.operatorOf = new Int32Array(raw.rows).fill(-1);
+    this.consumers = raw.network.names.map(() => []);
+    raw.network.rows.forEach((rows, op) => rows.forEach((row) => (this.operatorOf[row] = op)));
+    raw.network.producers.forEach((from, op) => from.forEach((p) => this.consumers[p].push(op)));
+  }
+
+  get run(): Run {
+    return this.raw.run;
+  }
+
+  get operators(): number {
+    return this.raw.network.names.length;
+  }
+
+  operatorName(op: number): string {
+    return this.raw.strings[this.raw.network.names[op]];
+  }
+
+  operatorType(op: number): string {
+    return this.raw.strings[this.raw.network.types[op]];
+  }
+
+  operatorRows(op: number): number[] {
+    return this.raw.network.rows[op];
+  }
+
+  /** The worst state of what an operator made; null for what no row shows (inside a fused one). */
+  operatorState(op: number): State | null {
+    return worst(this.operatorRows(op).map((row) => this.states[row]));
+  }
+
+  /** What the operator is called in the target: rows of fused operators bear its name. */
+  rowTitle(row: number): string {
+    return this.rows.text("operator", row) || this.rows.text("golden_operator", row);
+  }
+
+  /** Measured error of a row: against the golden's size, as the judge scales it where it did. */
+  error(row: number): number {
+    const relative = this.rows.number("relative", row);
+    return Number.isNaN(relative) ? this.rows.number("relative_l2", row) : relative;
+  }
+
+  /** Own error in budgets: the norm or the worst element, whichever speaks louder. */
+  budget(row: number): number {
+    const norm = this.rows.number("q_own", row);
+    const element = this.rows.number("z", row);
+    if (Number.isNaN(norm)) return element;
+    return Number.isNaN(element) ? norm : Math.max(norm, element);
+  }
+
+  operatorError(op: number): number {
+    let largest = NaN;
+    for (const row of this.operatorRows(op)) {
+      const error = this.error(row);
+      if (!(error <= largest)) largest = Number.isNaN(error) ? largest : error;
+    }
+    return largest;
+  }
+
+  /** Lower-case text that the search looks in. */
+  haystack(row: number): string {
+    if (this.haystacks === null) {
+      const columns = ["operator", "golden_operator", "type", "tensor", "step"];
+      this.haystacks = Array.from({ length: this.raw.rows }, (_, i) => {
+        const parts = new Set(columns.map((c) => this.rows.text(c, i)));
+        for (const member of this.raw.groups[i] ?? []) parts.add(member);
+        return [...parts].join("\n").toLowerCase();
+      });
+    }
+    return this.haystacks[row];
+  }
+}
+
+export function worst(states: State[]): State | null {
+  let best: State | null = null;
+  for (const state of states) {
+    if (best === null || STATES.indexOf(state) < STATES.indexOf(best)) best = state;
+  }
+  return best;
+}

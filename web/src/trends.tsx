@@ -1,0 +1,382 @@
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import uPlot from "uplot";
+
+import { variable } from "./colours";
+import { STATES, Table, type Column, type State } from "./data";
+import { brief, count } from "./format";
+import { useText } from "./i18n";
+import { Chip } from "./operators";
+import { Frame, Headline, type Theme } from "./page";
+import { VirtualTable, type VirtualColumn } from "./virtual";
+
+/** What report/trends_report.cpp writes. */
+export interface RawTrends {
+  kind: "trends";
+  version: string;
+  title: string;
+  rows: number;
+  lines: Record<string, Column>;
+  runs: { name: string; error: Column; excess: Column; state: Column }[];
+  strings: string[];
+}
+
+const WRONG: ReadonlySet<string> = new Set(["culprit", "drift", "victim", "fail", "broken"]);
+/** Runs up to this number have a column of numbers each. */
+const FEW_RUNS = 6;
+
+export class Trends {
+  readonly lines: Table;
+  readonly runs: { name: string; cells: Table }[];
+
+  constructor(readonly raw: RawTrends) {
+    this.lines = new Table(raw.rows, raw.lines, raw.strings);
+    this.runs = raw.runs.map((run) => ({
+      name: run.name,
+      cells: new Table(raw.rows, { error: run.error, excess: run.excess, state: run.state }, raw.strings),
+    }));
+  }
+
+  title(line: number): string {
+    const output = this.lines.number("output", line);
+    return this.lines.text("operator", line) + (output > 0 ? `:${output}` : "");
+  }
+
+  state(line: number, run: number): State | "absent" {
+    return (this.runs[run].cells.text("state", line) || "absent") as State | "absent";
+  }
+
+  error(line: number, run: number): number {
+    return this.runs[run].cells.number("error", line);
+  }
+
+  /** The run in which it begins to be wrong, -1 for never. */
+  begins(line: number): number {
+    const begins = this.lines.number("begins", line);
+    return Number.isNaN(begins) ? -1 : begins;
+  }
+
+  growth(line: number): number {
+    return this.lines.number("growth", line);
+  }
+
+  /** Whether the first and the last run say something else of it. */
+  changed(line: number): boolean {
+    const last = this.runs.length - 1;
+    if (last < 1) return false;
+    if (WRONG.has(this.state(line, 0)) !== WRONG.has(this.state(line, last))) return true;
+    if (this.state(line, 0) !== this.state(line, last)) return true;
+    const growth = this.growth(line);
+    return growth > 2 || growth < 0.5;
+  }
+}
+
+/** Position of an error on the scale from 1e-6 to 1, 0 to 1. */
+export function heat(error: number): number {
+  if (!(error > 0)) return 0;
+  return Math.min(1, Math.max(0, (Math.log10(error) + 6) / 6));
+}
+
+/** Calm up to 1e-3, which half precision costs anyway, then amber, then red. */
+function heatColour(error: number): string {
+  if (Number.isNaN(error)) return "transparent";
+  const share = heat(error);
+  const [base, part] =
+    share < 0.5 ? ["--watch", share * 0.5] : share < 0.75 ? ["--victim", 0.3 + (share - 0.5) * 2] : ["--culprit", 0.55 + (share - 0.75) * 1.8];
+  return `color-mix(in srgb, var(${base}) ${Math.round(part * 100)}%, var(--card))`;
+}
+
+interface Filter {
+  text: string;
+  show: "all" | "wrong" | "changed";
+}
+
+function filterLines(trends: Trends, filter: Filter): number[] {
+  const words = filter.text.toLowerCase().split(/\s+/).filter((word) => word !== "");
+  const kept: number[] = [];
+  for (let line = 0; line < trends.raw.rows; line++) {
+    if (filter.show === "wrong" && trends.begins(line) < 0) continue;
+    if (filter.show === "changed" && !trends.changed(line)) continue;
+    const text = `${trends.title(line)}\n${trends.lines.text("type", line)}`.toLowerCase();
+    if (words.every((word) => text.includes(word))) kept.push(line);
+  }
+  return kept;
+}
+
+function sortLines(trends: Trends, lines: number[], sort: { key: string; down: boolean }): number[] {
+  const of = (line: number): number | string => {
+    if (sort.key.startsWith("run:")) return trends.error(line, Number(sort.key.slice(4)));
+    switch (sort.key) {
+      case "operator": return trends.title(line);
+      case "type": return trends.lines.text("type", line);
+      case "begins": return trends.begins(line) < 0 ? NaN : trends.begins(line);
+      case "growth": return trends.growth(line);
+      default: return line;
+    }
+  };
+  const keys = new Map(lines.map((line) => [line, of(line)]));
+  const sign = sort.down ? -1 : 1;
+  return [...lines].sort((a, b) => {
+    const x = keys.get(a)!;
+    const y = keys.get(b)!;
+    if (typeof x === "string" || typeof y === "string") return x === y ? a - b : x < y ? -sign : sign;
+    const missing = Number(Number.isNaN(x)) - Number(Number.isNaN(y));
+    return missing !== 0 ? missing : x === y || Number.isNaN(x) ? a - b : x < y ? -sign : sign;
+  });
+}
+
+/** All lines and runs at once; a pixel shows the largest error of what it stands for. */
+function HeatMap(props: { trends: Trends; lines: number[]; theme: Theme; onSelect: (line: number) => void }) {
+  const { trends, lines, onSelect } = props;
+  const { t } = useText();
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const height = Math.max(60, Math.min(360, lines.length * 6));
+  useEffect(() => {
+    const element = canvas.current;
+    if (!element) return;
+    const draw = () => {
+      const scale = devicePixelRatio || 1;
+      element.width = Math.round(element.clientWidth * scale);
+      element.height = Math.round(height * scale);
+      const context = element.getContext("2d");
+      if (!context) return;
+      context.fillStyle = variable("--grid");
+      context.fillRect(0, 0, element.width, element.height);
+      const probe = document.createElement("span");
+      document.body.append(probe);
+      // A colour per step of the scale, resolved once.
+      const palette = Array.from({ length: 25 }, (_, i) => {
+        probe.style.color = heatColour(10 ** ((i / 24) * 6 - 6));
+        return getComputedStyle(probe).color;
+      });
+      probe.remove();
+      const columns = trends.runs.length;
+      const bands = Math.min(lines.length, element.height);
+      for (let run = 0; run < columns; run++) {
+        const left = Math.floor((run * element.width) / columns);
+        const right = Math.floor(((run + 1) * element.width) / columns);
+        for (let band = 0; band < bands; band++) {
+          const from = Math.floor((band * lines.length) / bands);
+          const to = Math.max(from + 1, Math.floor(((band + 1) * lines.length) / bands));
+          let largest = NaN;
+          for (let i = from; i < to; i++) {
+            const error = trends.error(lines[i], run);
+            if (!(error <= largest) && !Number.isNaN(error)) largest = error;
+          }
+          if (Number.isNaN(largest)) continue;
+          context.fillStyle = palette[Math.round(heat(largest) * 24)];
+          const top = Math.floor((band * element.height) / bands);
+          const bottom = Math.floor(((band + 1) * element.height) / bands);
+          context.fillRect(left, top, Math.max(1, right - left - (right - left > 6 ? 1 : 0)), Math.max(1, bottom - top));
+        }
+      }
+    };
+    draw();
+    const observer = new ResizeObserver(draw);
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [trends, lines, props.theme]);
+
+  const at = (event: MouseEvent) => {
+    const box = canvas.current!.getBoundingClientRect();
+    const line = lines[Math.min(lines.length - 1, Math.floor(((event.clientY - box.top) / box.height) * lines.length))];
+    const run = Math.min(trends.runs.length - 1, Math.floor(((event.clientX - box.left) / box.width) * trends.runs.length));
+    return { line, run };
+  };
+  const onMove = (event: MouseEvent) => {
+    const { line, run } = at(event);
+    if (line === undefined) return;
+    canvas.current!.title = `${trends.title(line)}\n${trends.runs[run].name}: ${brief(trends.error(line, run))}`;
+  };
+  return (
+    <section id="heat" aria-labelledby="heat-title">
+      <h2 id="heat-title">{t("heat")}</h2>
+      <canvas ref={canvas} class="heat" style={{ height: `${height}px` }} role="img" aria-label={t("heat")}
+        onMouseMove={onMove} onClick={(event) => { const { line } = at(event); if (line !== undefined) onSelect(line); }} />
+      <div class="heat-axis">
+        <span>{trends.runs[0]?.name}</span>
+        <span>{trends.runs.length > 1 ? trends.runs[trends.runs.length - 1].name : ""}</span>
+      </div>
+      <div class="heat-scale" aria-hidden="true">
+        {[1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1].map((error) => (
+          <span><i style={{ background: heatColour(error) }} /> {error.toExponential(0).replace("e+", "e")}</span>
+        ))}
+      </div>
+    </section>
+  );
+}
+
+function LinePlot(props: { trends: Trends; line: number; theme: Theme }) {
+  const { trends, line } = props;
+  const { t } = useText();
+  const host = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const element = host.current;
+    if (!element || trends.runs.length < 2) return;
+    const axis = { stroke: variable("--muted"), grid: { stroke: variable("--grid"), width: 1 }, font: `11px ${variable("--font")}` };
+    const positive = (value: number) => (value > 0 && Number.isFinite(value) ? value : null);
+    const plot = new uPlot(
+      {
+        width: element.clientWidth,
+        height: 180,
+        legend: { show: false },
+        cursor: { show: false },
+        scales: { x: { time: false }, y: { distr: 3, log: 10 } },
+        axes: [{ ...axis, incrs: [1, 2, 5, 10, 20, 50, 100] },
+          { ...axis, size: 52, values: (_u, ticks) => ticks.map((v) => (v && Math.abs(Math.log10(v) % 1) < 1e-6 ? v.toExponential(0).replace("e+", "e") : "")) }],
+        series: [{}, { label: t("relativeError"), stroke: variable("--accent"), width: 2, points: { show: true, size: 6 } }],
+      },
+      [trends.runs.map((_, run) => run), trends.runs.map((_, run) => positive(trends.error(line, run)))] as uPlot.AlignedData,
+      element,
+    );
+    return () => plot.destroy();
+  }, [trends, line, props.theme]);
+  return <div class="plot" ref={host} />;
+}
+
+function LinePanel(props: { trends: Trends; line: number; theme: Theme; onClose: () => void }) {
+  const { trends, line } = props;
+  const { t } = useText();
+  if (line < 0) return <aside class="panel"><p class="empty">{t("nothingSelected")}</p></aside>;
+  return (
+    <aside class="panel open" aria-label={trends.title(line)}>
+      <header>
+        <div>
+          <span class="muted">{trends.lines.text("type", line)}</span>
+          <h2 class="title">{trends.title(line)}</h2>
+        </div>
+        <button type="button" class="close" onClick={props.onClose} aria-label={t("close")}>×</button>
+      </header>
+      {trends.begins(line) >= 0 && <p>{t("beginsIn", trends.runs[trends.begins(line)].name)}</p>}
+      <LinePlot trends={trends} line={line} theme={props.theme} />
+      <table class="numbers">
+        <thead>
+          <tr><th scope="col">{t("run")}</th><th scope="col">{t("relativeError")}</th><th scope="col">{t("colCumulative")}</th><th /></tr>
+        </thead>
+        <tbody>
+          {trends.runs.map((run, at) => (
+            <tr>
+              <th scope="row">{run.name}</th>
+              <td>{brief(trends.error(line, at))}</td>
+              <td>{brief(run.cells.number("excess", line), 3)}</td>
+              <td><Chip state={trends.state(line, at)} /></td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </aside>
+  );
+}
+
+export function TrendsPage(props: { raw: RawTrends }) {
+  const trends = useMemo(() => new Trends(props.raw), [props.raw]);
+  const [line, setLine] = useState(-1);
+  const wrong = useMemo(() => {
+    const lines = Array.from({ length: trends.raw.rows }, (_, i) => i).filter((i) => trends.begins(i) >= 0);
+    return lines.sort((a, b) => trends.begins(a) - trends.begins(b) || a - b);
+  }, [trends]);
+  const next = (step: number) => {
+    if (wrong.length === 0) return;
+    const at = wrong.indexOf(line);
+    setLine(wrong[(at + step + wrong.length) % wrong.length] ?? wrong[0]);
+  };
+  const shortcuts = {
+    "/": () => document.getElementById("search")?.focus(),
+    n: () => next(1),
+    p: () => next(-1),
+    Escape: () => setLine(-1),
+  };
+  const outcome = wrong.length > 0 ? "fail" : "pass";
+  return (
+    <Frame title={(t) => `opdrift: ${props.raw.title || t("trends")}`} outcome={outcome} shortcuts={shortcuts}
+      links={[{ id: "heat", text: "heat" }, { id: "operators", text: "operators" }]}
+      head={<TrendsHead trends={trends} wrong={wrong} outcome={outcome} title={props.raw.title} />}>
+      {(theme: Theme) => (
+        <div class="layout">
+          <main>
+            <TrendLines trends={trends} theme={theme} line={line} onLine={setLine} />
+            <footer class="muted">opdrift {props.raw.version}</footer>
+          </main>
+          <LinePanel trends={trends} line={line} theme={theme} onClose={() => setLine(-1)} />
+        </div>
+      )}
+    </Frame>
+  );
+}
+
+function TrendsHead(props: { trends: Trends; wrong: number[]; outcome: string; title: string }) {
+  const { trends, wrong } = props;
+  const { t } = useText();
+  const first = wrong[0];
+  const sentence =
+    first === undefined
+      ? t("steady", count(trends.raw.rows), trends.runs.length)
+      : t("driftFirst", count(wrong.length), count(trends.raw.rows), trends.title(first), trends.runs[trends.begins(first)].name);
+  return <Headline outcome={props.outcome === "fail" ? "drifts" : "steady"} sentence={props.title ? `${props.title}: ${sentence}` : sentence} />;
+}
+
+function TrendLines(props: { trends: Trends; theme: Theme; line: number; onLine: (line: number) => void }) {
+  const { trends, line } = props;
+  const { t } = useText();
+  const [filter, setFilter] = useState<Filter>({ text: "", show: "all" });
+  const [sort, setSort] = useState({ key: "begins", down: false });
+  const few = trends.runs.length <= FEW_RUNS;
+  const lines = useMemo(() => sortLines(trends, filterLines(trends, filter), sort), [trends, filter, sort]);
+  const columns: VirtualColumn[] = [
+    { key: "order", title: t("colOrder"), numeric: true, width: "3.6rem" },
+    { key: "operator", title: t("colOperator"), tail: true, width: "minmax(13rem, 2fr)" },
+    { key: "type", title: t("colType"), width: "6rem" },
+    { key: "begins", title: t("begins"), width: "7rem" },
+    { key: "growth", title: t("growth"), numeric: true, width: "5rem" },
+    ...(few
+      ? trends.runs.map((run, at) => ({ key: `run:${at}`, title: run.name, numeric: true, width: "minmax(9rem, 1fr)" }))
+      : [{ key: "runs", title: t("errorByRun"), width: "minmax(14rem, 3fr)", sortable: false }]),
+  ];
+  const cell = (row: number, key: string) => {
+    if (key.startsWith("run:")) {
+      const run = Number(key.slice(4));
+      const state = trends.state(row, run);
+      return (
+        <span class="heat-cell" style={{ background: heatColour(trends.error(row, run)) }}>
+          {brief(trends.error(row, run), 3)} {STATES.includes(state as State) && state !== "healthy" && state !== "pass" && <Chip state={state} />}
+        </span>
+      );
+    }
+    switch (key) {
+      case "order": return String(row);
+      case "operator": return <bdi title={trends.title(row)}>{trends.title(row)}</bdi>;
+      case "type": return trends.lines.text("type", row);
+      case "begins": return trends.begins(row) < 0 ? "" : trends.runs[trends.begins(row)].name;
+      case "growth": return brief(trends.growth(row), 3);
+    }
+    return (
+      <span class="heat-row">
+        {trends.runs.map((run, at) => (
+          <i class={trends.begins(row) === at ? "begin" : ""} style={{ background: heatColour(trends.error(row, at)) }}
+            title={`${run.name}: ${brief(trends.error(row, at))} ${trends.state(row, at)}`} />
+        ))}
+      </span>
+    );
+  };
+  return (
+    <>
+      <HeatMap trends={trends} lines={lines} theme={props.theme} onSelect={props.onLine} />
+      <section id="operators" aria-labelledby="operators-title">
+        <h2 id="operators-title">{t("operators")}</h2>
+        <div class="tools">
+          <input id="search" type="search" value={filter.text} placeholder={t("search")} aria-label={t("search")}
+            onInput={(e) => setFilter({ ...filter, text: e.currentTarget.value })} />
+          <select id="show" value={filter.show} aria-label={t("colState")}
+            onChange={(e) => setFilter({ ...filter, show: e.currentTarget.value as Filter["show"] })}>
+            <option value="all">{t("all")}</option>
+            <option value="wrong">{t("onlyWrong")}</option>
+            <option value="changed">{t("onlyChanged")}</option>
+          </select>
+          <output class="shown">{t("shown", count(lines.length), count(trends.raw.rows))}</output>
+        </div>
+        <VirtualTable columns={columns} rows={lines} selected={line} label={t("operators")} sort={sort}
+          onSort={(key) => setSort({ key, down: sort.key === key ? !sort.down : key === "growth" || key.startsWith("run:") })}
+          onSelect={props.onLine} cell={cell} empty={t("nothing")} />
+      </section>
+    </>
+  );
+}
