@@ -155,6 +155,8 @@ export class Report {
   /** Operator of the network that made each row, -1 for none. */
   readonly operatorOf: Int32Array;
   readonly consumers: number[][];
+  /** Row of the fused operator that an operator without rows is part of, -1 for none. */
+  readonly fusedInto: Int32Array;
   readonly judged: boolean;
   private haystacks: string[] | null = null;
 
@@ -176,7 +178,21 @@ export class Report {
     this.operatorOf = new Int32Array(raw.rows).fill(-1);
     this.consumers = raw.network.names.map(() => []);
     raw.network.rows.forEach((rows, op) => rows.forEach((row) => (this.operatorOf[row] = op)));
+    this.fusedInto = this.findFused();
     raw.network.producers.forEach((from, op) => from.forEach((p) => this.consumers[p].push(op)));
+  }
+
+  private findFused(): Int32Array {
+    const fused = new Int32Array(this.raw.network.names.length).fill(-1);
+    const hidden = new Map<string, number>();
+    this.raw.network.rows.forEach((rows, op) => rows.length === 0 && hidden.set(this.operatorName(op), op));
+    for (const [row, members] of Object.entries(this.raw.groups)) {
+      for (const member of members) {
+        const op = hidden.get(member);
+        if (op !== undefined) fused[op] = Number(row);
+      }
+    }
+    return fused;
   }
 
   get run(): Run {
@@ -199,8 +215,9 @@ export class Report {
     return this.raw.network.rows[op];
   }
 
-  /** The worst state of what an operator made; null for what no row shows (inside a fused one). */
+  /** The worst state of what an operator or the one it is fused into made; null for no row. */
   operatorState(op: number): State | null {
+    if (this.fusedInto[op] >= 0) return this.states[this.fusedInto[op]];
     return worst(this.operatorRows(op).map((row) => this.states[row]));
   }
 

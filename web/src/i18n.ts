@@ -62,6 +62,7 @@ const texts = {
   foldAll: ["Fold all", "全部折叠"],
   toCulprit: ["To the first divergence", "定位首个分歧"],
   operatorsCount: ["{0} operators", "{0} 个算子"],
+  fused: ["fused", "已融合"],
   notDumped: ["not dumped", "无转储"],
   graphHelp: [
     "Wheel zooms, drag moves, double click folds and unfolds. Keys: arrows, + −, [ ] next operator, Enter.",

@@ -17,10 +17,25 @@ function view(page: Page) {
   }
 }
 
-const element = document.getElementById("data");
-const root = document.getElementById("root");
-if (element && root) {
-  const page = JSON.parse(element.textContent ?? "") as Page;
+/** The data of the page: JSON, or when there is much of it deflated and in base64. */
+async function readPage(element: HTMLElement): Promise<Page> {
+  const text = element.textContent ?? "";
+  if (element.getAttribute("type") === "application/json") return JSON.parse(text) as Page;
+  const packed = atob(text);
+  const bytes = new Uint8Array(packed.length);
+  for (let i = 0; i < packed.length; i++) bytes[i] = packed.charCodeAt(i);
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  return (await new Response(stream).json()) as Page;
+}
+
+async function start(): Promise<void> {
+  const element = document.getElementById("data");
+  const root = document.getElementById("root");
+  if (!element || !root) return;
+  const page = await readPage(element);
+  element.remove();
   root.textContent = "";
   render(view(page), root);
 }
+
+void start();

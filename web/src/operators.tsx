@@ -19,7 +19,7 @@ function columnsOf(report: Report, text: Translator): VirtualColumn[] {
     { key: "state", title: t("colState"), width: "5.6rem" },
     { key: "operator", title: t("colOperator"), tail: true, width: "minmax(13rem, 3fr)" },
     { key: "type", title: t("colType"), width: "minmax(5rem, 1fr)" },
-    { key: "tensor", title: t("colTensor"), width: "minmax(3.6rem, 1fr)" },
+    { key: "tensor", title: t("colTensor"), width: "3.4rem" },
   ];
   if (report.steps.length > 1) columns.push({ key: "step", title: t("colStep"), width: "6rem" });
   columns.push({ key: "relative_l2", title: t("colRelative"), ...numeric });
@@ -32,11 +32,9 @@ function columnsOf(report: Report, text: Translator): VirtualColumn[] {
   return columns;
 }
 
-function tensorName(report: Report, row: number): string {
-  const role = report.rows.number("role", row) === 1 ? "out" : "in";
-  const index = report.rows.number("index", row);
-  const name = report.rows.text("tensor", row);
-  return `${role} ${index}${name && !name.startsWith(report.rowTitle(row)) ? ` · ${name}` : ""}`;
+/** "out 0" */
+export function placeOf(report: Report, row: number): string {
+  return `${report.rows.number("role", row) === 1 ? "out" : "in"} ${report.rows.number("index", row)}`;
 }
 
 export function Operators(props: { report: Report; selected: number; onSelect: (row: number) => void }) {
@@ -73,7 +71,7 @@ export function Operators(props: { report: Report; selected: number; onSelect: (
       case "state": return <Chip state={report.states[row]} />;
       case "operator": return <bdi title={report.rowTitle(row)}>{report.rowTitle(row)}</bdi>;
       case "type": return report.rows.text("type", row);
-      case "tensor": return <span title={report.rows.text("tensor", row)}>{tensorName(report, row)}</span>;
+      case "tensor": return <span title={report.rows.text("tensor", row)}>{placeOf(report, row)}</span>;
       case "step": return report.rows.text("step", row);
       case "dtype": return report.rows.text("target_dtype", row);
       case "shape": return report.rows.text("target_shape", row);

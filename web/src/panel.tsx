@@ -4,7 +4,7 @@ import { advice } from "./advice";
 import { toNumber, type Place, type Report, type Slice } from "./data";
 import { brief, coordinates, count, percent } from "./format";
 import { useText, type TextKey } from "./i18n";
-import { Chip } from "./operators";
+import { Chip, placeOf } from "./operators";
 
 const MOST_NEIGHBOURS = 12;
 
@@ -333,6 +333,11 @@ export function Panel(props: {
         <div>
           <Chip state={row >= 0 ? report.states[row] : "absent"} /> <span class="muted">{type}</span>
           <h2 class="title">{title}</h2>
+          {row >= 0 && (
+            <div class="muted">
+              {[report.rows.text("step", row), placeOf(report, row), report.rows.text("tensor", row)].filter(Boolean).join(" · ")}
+            </div>
+          )}
           {golden !== "" && golden !== title && <div class="muted">{t("golden")}: {golden}</div>}
         </div>
         <button type="button" class="close" onClick={props.onClose} aria-label={t("close")}>×</button>

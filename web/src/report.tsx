@@ -56,7 +56,7 @@ export function ReportPage(props: { raw: RawReport }) {
   const selectOperator = (operator: number) => {
     const rows = report.operatorRows(operator);
     const bad = rows.find((row) => BAD.has(report.states[row]));
-    setSelection({ row: bad ?? rows[0] ?? -1, operator });
+    setSelection({ row: bad ?? rows[0] ?? report.fusedInto[operator], operator });
   };
   const revealOperator = (operator: number) => {
     document.getElementById("graph")?.scrollIntoView({ block: "start" });

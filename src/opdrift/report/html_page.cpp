@@ -1,7 +1,10 @@
 #include "opdrift/report/html_page.hpp"
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
+#include "opdrift/io/archive/deflate_archive.hpp"
 #include "opdrift/report/page_data.hpp"
 #include "opdrift/report/report.hpp"
 #include "opdrift/report/xml_text.hpp"
@@ -13,6 +16,33 @@ extern const unsigned char kPageBytes[];
 extern const std::size_t kPageSize;
 
 namespace {
+
+constexpr std::size_t kMostPlainBytes = 1'000'000;
+
+std::string base64(std::string_view bytes) {
+  constexpr std::string_view kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  out.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    const std::size_t count = std::min<std::size_t>(3, bytes.size() - i);
+    std::uint32_t group = 0;
+    for (std::size_t k = 0; k < 3; ++k) {
+      group = group << 8U | (k < count ? static_cast<unsigned char>(bytes[i + k]) : 0U);
+    }
+    for (std::size_t k = 0; k < 4; ++k) {
+      out += k <= count ? kDigits[group >> (18U - 6U * k) & 63U] : '=';
+    }
+  }
+  return out;
+}
+
+/// A raw deflate stream in base64; "" when there is no memory for it.
+std::string packed(std::string_view json) {
+  constexpr std::string_view kEnd("\x03\x00", 2);
+  const auto piece = io::deflate_piece(json);
+  return piece ? base64(piece->bytes + std::string(kEnd)) : std::string();
+}
 
 /// `<` stands in strings of JSON only, where an escape means the same.
 void append_json(std::string_view json, std::string& out) {
@@ -41,11 +71,18 @@ std::string html_page(std::string_view json, std::string_view summary) {
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): bytes of a text file
   std::string_view page(reinterpret_cast<const char*>(kPageBytes), kPageSize);
   std::string html;
-  html.reserve(page.size() + summary.size() + json.size() + json.size() / 16);
+  html.reserve(page.size() + summary.size() + json.size());
   html += take_until("@SUMMARY@", page);
   html += xml_text(summary);
+  const std::string small = json.size() > kMostPlainBytes ? packed(json) : std::string();
+  html += take_until("@TYPE@", page);
+  html += small.empty() ? "application/json" : "application/x-deflate";
   html += take_until("@DATA@", page);
-  append_json(json, html);
+  if (small.empty()) {
+    append_json(json, html);
+  } else {
+    html += small;
+  }
   html += page;
   return html;
 }

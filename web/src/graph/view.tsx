@@ -66,15 +66,16 @@ function OperatorNode(props: { report: Report; op: number; text: Translator }) {
   const { report, op, text } = props;
   const state = report.operatorState(op);
   const error = report.operatorError(op);
+  const rows = report.operatorRows(op).length;
+  const sub = rows > 0 ? (Number.isNaN(error) ? "" : brief(error, 3)) : text.t(state === null ? "notDumped" : "fused");
   return (
     <>
       <title>{`${report.operatorName(op)} (${report.operatorType(op)})\n${text.state(state ?? "absent")}`}</title>
-      <rect class={`box box-${state ?? "absent"}`} width={NODE_WIDTH} height={NODE_HEIGHT} rx={6} />
+      <rect class={`box box-${state ?? "absent"}${rows === 0 ? " hidden-inside" : ""}`} width={NODE_WIDTH} height={NODE_HEIGHT} rx={6} />
       <rect class={`fill-${state ?? "absent"}`} width={6} height={NODE_HEIGHT} rx={3} />
       <text x={14} y={18} class="name">{ending(report.operatorName(op), 27)}</text>
       <text x={14} y={35} class="sub">
-        {shorten(report.operatorType(op), 14)}
-        {state === null ? ` · ${text.t("notDumped")}` : Number.isNaN(error) ? "" : ` · ${brief(error, 3)}`}
+        {shorten(report.operatorType(op), 14)}{sub && ` · ${sub}`}
       </text>
     </>
   );
