@@ -147,6 +147,21 @@ TEST_F(JudgeCompare, TheOperatorThatAddsTheErrorIsNamedAndNotThoseBehind) {
   EXPECT_EQ(row(result, "last")->judgement->label, Label::victim);
 }
 
+TEST_F(JudgeCompare, TheResultTellsWhoReadsWhomAndWhichRowsTheyMade) {
+  write("half", tensor::DType::f16, run_chain(tensor::DType::f16, nullptr));
+  const verdict::RunResult result = compare("half");
+  ASSERT_EQ(result.network.size(), 3U);
+  EXPECT_EQ(result.network[0].name, "first");
+  EXPECT_EQ(result.network[1].type, "Relu");
+  EXPECT_TRUE(result.network[0].producers.empty());
+  EXPECT_EQ(result.network[1].producers, std::vector<std::uint32_t>{0});
+  EXPECT_EQ(result.network[2].producers, std::vector<std::uint32_t>{1}) << "read twice, told once";
+  for (const verdict::NetworkOperator& op : result.network) {
+    ASSERT_EQ(op.rows.size(), 1U) << op.name;
+    EXPECT_EQ(result.tensors[op.rows[0]].role, "output");
+  }
+}
+
 TEST_F(JudgeCompare, ATensorThatIsMissingIsJudgedWithWhatReadsIt) {
   write("fused", tensor::DType::f16,
         run_chain(tensor::DType::f16,
