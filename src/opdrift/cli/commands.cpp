@@ -33,6 +33,7 @@ constexpr Command kCommands[] = {
     {"overflow", "explain the overflow records of a device dump", &run_overflow},
     {"advise", "what a finished msaccucmp result table means", &run_advise},
     {"diagnose", "find the cause, the operators and what repairs it", &run_diagnose},
+    {"classify-input", "what was done to a network input", &run_classify_input},
     {"list", "formats, metrics and reports this build knows", &run_list},
     {"msaccucmp", "drop-in for msaccucmp.py, same options and files", &compat::run_msaccucmp},
     {"msprobe", "drop-in for msprobe compare and parse", &compat::run_msprobe},

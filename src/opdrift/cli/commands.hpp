@@ -32,6 +32,7 @@ int run_stats(std::span<const std::string> arguments);
 int run_overflow(std::span<const std::string> arguments);
 int run_advise(std::span<const std::string> arguments);
 int run_diagnose(std::span<const std::string> arguments);
+int run_classify_input(std::span<const std::string> arguments);
 int run_list(std::span<const std::string> arguments);
 
 /// The whole program: `arguments` includes the program's name, which selects a front end when it is

@@ -49,6 +49,8 @@ void add_options(CLI::App& app, engine::DumpOptions& dump, Options& options) {
   app.add_option("--precision", options.precision,
                  "round values between operators: fp32, fp16, bf16")
       ->capture_default_str();
+  app.add_option("--keep", dump.keep,
+                 "operator that stays f32 in reduced precision, or OpType::TYPE; repeatable");
   app.add_option("--provider", options.provider, "execution provider: cpu, cuda, cann ...")
       ->capture_default_str();
   app.add_option("--only", dump.only, "only operators or values whose name matches");

@@ -127,6 +127,7 @@ class Dumper {
     OPDRIFT_TRY(const std::string work, work_folder());
     SessionOptions options = session_;
     options.optimization = options_.optimization;
+    options.disabled_optimizers = options_.disabled_optimizers;
     options.save_optimized = work + "/optimized.onnx";
     OPDRIFT_TRY(plain_, nameless_ == 0 ? runtime_->open_file(options_.model, options)
                                        : open_model(*runtime_, placed_, options));
@@ -236,8 +237,9 @@ class Dumper {
   Status reduce_precision() {
     all_.reset();
     OPDRIFT_TRY(const std::string work, work_folder());
-    OPDRIFT_CHECK_OK(round_constants(placed_, options_.precision, work));
-    round_borders(placed_.model, options_.precision, wide_outputs_);
+    OPDRIFT_TRY(const KeptOperators kept, kept_nodes());
+    OPDRIFT_CHECK_OK(round_constants(placed_, options_.precision, work, kept));
+    round_borders(placed_.model, options_.precision, wide_outputs_, kept);
     const bool bodies =
         std::any_of(report_.skipped.begin(), report_.skipped.end(),
                     [](const SkippedOutput& s) { return s.reason.starts_with("inside a body"); });
@@ -245,6 +247,33 @@ class Dumper {
       note("inside bodies of If, Loop and Scan values were not rounded");
     }
     return Unit{};
+  }
+
+  /// Nodes of the graph that runs which the keep list names. Fails with not_found for an entry that
+  /// names none.
+  Result<KeptOperators> kept_nodes() const {
+    KeptOperators kept;
+    for (const std::string& entry : options_.keep) {
+      const std::size_t before = kept.size();
+      for (const ManifestOperator& op : content_.operators) {
+        if (entry == "OpType::" + op.node->op_type || entry == op.node->name ||
+            std::find(op.originals.begin(), op.originals.end(), entry) != op.originals.end()) {
+          kept.insert(op.node->name);
+        }
+      }
+      if (kept.size() == before && !is_known(entry)) {
+        return Error{ErrorCode::not_found,
+                     "the keep list names '" + printable(entry) + "', which the model has not"};
+      }
+    }
+    return kept;
+  }
+
+  bool is_known(const std::string& entry) const {
+    return std::any_of(named_.graph.nodes.begin(), named_.graph.nodes.end(),
+                       [&](const onnx::Node& node) {
+                         return entry == node.name || entry == "OpType::" + node.op_type;
+                       });
   }
 
   /// The final outputs of a run in which nothing else is exposed.

@@ -43,6 +43,10 @@ struct DumpOptions {
   InputOptions inputs;
   Optimization optimization = Optimization::none;
   Precision precision = Precision::fp32;
+  /// Operators that stay f32 in a run of reduced precision: names of the model as given (a fused
+  /// operator counts as all of its originals), or "OpType::" and a type.
+  std::vector<std::string> keep;
+  std::vector<std::string> disabled_optimizers;  ///< of ONNX Runtime, by its names
   std::string provider = "cpu";
   std::string only;     ///< regular expression searched in operator and value names; "" takes all
   std::string library;  ///< of ONNX Runtime, see library_search.hpp

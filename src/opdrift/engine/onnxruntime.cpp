@@ -238,6 +238,10 @@ Ort::SessionOptions library_options(const SessionOptions& options, unsigned api_
   Ort::SessionOptions out;
   out.Add(rounding_domain(api_version));
   out.SetGraphOptimizationLevel(level_of(options.optimization));
+  if (!options.disabled_optimizers.empty()) {
+    out.AddConfigEntry("optimization.disable_specified_optimizers",
+                       join(options.disabled_optimizers, ";").c_str());
+  }
   out.SetExecutionMode(ORT_SEQUENTIAL);
   if (options.threads > 0) {
     out.SetIntraOpNumThreads(static_cast<int>(options.threads));

@@ -28,7 +28,8 @@ struct SessionOptions {
   std::string provider = "cpu";  ///< "cuda", "cann", or a name ONNX Runtime knows
   unsigned threads = 0;          ///< 0: as many as the library likes
   std::string external_folder;   ///< of external data, for models that come from memory
-  std::string save_optimized;    ///< path for the rewritten model; weights in `<path>.weights`
+  std::vector<std::string> disabled_optimizers;  ///< by the library's names
+  std::string save_optimized;  ///< path for the rewritten model; weights in `<path>.weights`
 };
 
 /// A tensor going into a session; dense, little-endian.

@@ -116,7 +116,7 @@ NextStep dump_step(const StepInput& input, std::string_view pair) {
 NextStep bisect_step(const StepInput& input) {
   NextStep next;
   const std::string model = input.facts.options.get("model").value_or("model.onnx");
-  next.command = shell_command({"opdrift", "bisect", model});
+  next.command = shell_command({"opdrift", "bisect", "start", model, "--golden", "golden_dump"});
   return next;
 }
 

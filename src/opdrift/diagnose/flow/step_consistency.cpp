@@ -37,8 +37,15 @@ StepResult not_repeatable(const RepeatFacts& repeat) {
   return result;
 }
 
-StepResult bad_evidence(std::string what) {
+void add_notes(const Facts& facts, StepResult& result) {
+  for (const EvidenceNote& note : facts.notes) {
+    result.checks.push_back({note.id, note.result});
+  }
+}
+
+StepResult bad_evidence(const Facts& facts, std::string what) {
   StepResult result;
+  add_notes(facts, result);
   result.conclusion = Conclusion::bad_evidence;
   result.confidence = Confidence::strong;
   result.checks.push_back({"C2", std::move(what)});
@@ -101,7 +108,7 @@ StepResult check_consistency(const StepInput& input) {
   }
   for (const std::string& problem : {different_digests(facts), different_inputs(input)}) {
     if (!problem.empty()) {
-      return bad_evidence(problem);
+      return bad_evidence(facts, problem);
     }
   }
   StepResult result;
@@ -111,9 +118,7 @@ StepResult check_consistency(const StepInput& input) {
   if (digests_known(facts)) {
     result.checks.push_back({"C2", "the runs were given the same inputs"});
   }
-  for (const EvidenceNote& note : facts.notes) {
-    result.checks.push_back({note.id, note.result});
-  }
+  add_notes(facts, result);
   return result;
 }
 

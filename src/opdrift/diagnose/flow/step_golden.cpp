@@ -184,7 +184,9 @@ const OperatorFacts* source_of_error(const OperatorList& operators, const Survey
 }
 
 void describe(const OperatorList& operators, const Survey& found, StepResult& result) {
-  result.checks.push_back({"G", counts_text(found)});
+  if (!operators.empty()) {
+    result.checks.push_back({"G", counts_text(found)});
+  }
   if (found.largest_amplifier < operators.size()) {
     result.checks.push_back({"G", operators[found.largest_amplifier].op +
                                       " amplifies the error of its inputs " +
