@@ -17,6 +17,7 @@ void hdf5(ByteSpan bytes);
 void onnx_model(ByteSpan bytes);
 void graph_json(ByteSpan bytes);
 void graph_text(ByteSpan bytes);
+void om(ByteSpan bytes);
 void side_files(ByteSpan bytes);
 
 /// A target and the folder of its seeds below the corpus.
@@ -32,7 +33,8 @@ inline constexpr Target kTargets[] = {
     {"npy_header", &npy_header}, {"safetensors", &safetensors},
     {"protobuf", &protobuf},     {"hdf5", &hdf5},
     {"onnx_model", &onnx_model}, {"graph_json", &graph_json},
-    {"graph_text", &graph_text}, {"side_files", &side_files},
+    {"graph_text", &graph_text}, {"om", &om},
+    {"side_files", &side_files},
 };
 
 }  // namespace opdrift::fuzz

@@ -79,8 +79,12 @@ Status ProtobufCursor::read_value(const Tag& tag) {
       return Unit{};
     }
     case WireType::bytes: {
-      OPDRIFT_TRY(const std::uint64_t length, cursor_.varint("protobuf length"));
+      OPDRIFT_TRY(std::uint64_t length, cursor_.varint("protobuf length"));
       field_.offset = cursor_.file_offset();
+      if (accept_cut_ && length > cursor_.remaining()) {
+        length = cursor_.remaining();
+        was_cut_ = true;
+      }
       OPDRIFT_TRY(field_.bytes, cursor_.take(length, "protobuf field"));
       return Unit{};
     }

@@ -79,6 +79,13 @@ class ProtobufCursor {
   Result<bool> next();
   const ProtobufField& field() const { return field_; }
 
+  /// From now on a length-delimited field that runs past the end gives what is there; `was_cut`
+  /// tells. For saving what is left of a damaged file.
+  void accept_cut() { accept_cut_ = true; }
+  bool was_cut() const { return was_cut_; }
+  /// Where the next field begins, in the file.
+  std::uint64_t next_offset() const { return cursor_.file_offset(); }
+
  private:
   struct Tag {
     std::uint32_t number;
@@ -91,6 +98,8 @@ class ProtobufCursor {
 
   ByteCursor cursor_;
   unsigned depth_ = 0;
+  bool accept_cut_ = false;
+  bool was_cut_ = false;
   ProtobufField field_;
 };
 

@@ -150,6 +150,17 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
+std::string without_bad_utf8(std::string_view text) {
+  std::string kept;
+  std::int32_t code_point = 0;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t used = decode(text, i, code_point);
+    kept.append(text, i, used);
+    i += std::max<std::size_t>(used, 1);
+  }
+  return kept;
+}
+
 std::string printable(std::string_view text) {
   std::string safe;
   std::int32_t code_point = 0;

@@ -35,6 +35,9 @@ std::optional<double> parse_double(std::string_view text);
 /// True for well-formed UTF-8 (no overlong forms, no surrogates).
 bool is_utf8(std::string_view text);
 
+/// `text` without the bytes that keep it from being UTF-8.
+std::string without_bad_utf8(std::string_view text);
+
 /// Text made safe for one line of a terminal: control characters and malformed UTF-8 bytes become
 /// `\xNN`, everything else (Chinese names included) stays.
 std::string printable(std::string_view text);

@@ -28,6 +28,7 @@ int run_instrument(std::span<const std::string> arguments);
 int run_graph(std::span<const std::string> arguments);
 int run_convert(std::span<const std::string> arguments);
 int run_info(std::span<const std::string> arguments);
+int run_om2json(std::span<const std::string> arguments);
 int run_stats(std::span<const std::string> arguments);
 int run_overflow(std::span<const std::string> arguments);
 int run_advise(std::span<const std::string> arguments);

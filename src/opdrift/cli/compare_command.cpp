@@ -19,7 +19,7 @@ constexpr const char* kFooter =
     "Examples:\n"
     "  opdrift compare npu_dump/ golden/ --graph model.onnx -o result/\n"
     "  opdrift compare npu/ golden/ --graph npu.json --graph model.onnx -o result/\n"
-    "  opdrift compare npu/ golden/ --graph npu.json --format csv,json -o result/\n"
+    "  opdrift compare npu/ golden/ --graph model.om --format csv,json -o result/\n"
     "  opdrift compare fp16/ fp32/ --rule cosine=0.999,rel_l2=0.02 --fail-on differ\n"
     "  opdrift compare npu_dump/ model.onnx --input x=x.npy -o result/\n"
     "  opdrift compare m.onnx m.onnx --target-options precision=fp16,optimize=all\n"
@@ -73,8 +73,8 @@ void add_options(CLI::App& app, Options& options) {
                  "dump of a fair run in the target's precision: without a model a tensor passes "
                  "when it is about as near to the golden as this run is");
   app.add_option("-g,--graph", options.graphs,
-                 "graph json of the target's model (atc --mode=1), or the golden's ONNX model; may "
-                 "be repeated")
+                 "the target's compiled model (.om, json of atc --mode=1, ge_proto text), or the "
+                 "golden's ONNX model; may be repeated")
       ->allow_extra_args(false);
   app.add_option("--rule,--gate", options.rule,
                  "what decides: verdict[=LIMIT] (needs a model), or limits: cosine=X, rel_l2=X, "

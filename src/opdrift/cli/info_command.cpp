@@ -5,7 +5,9 @@
 #include "opdrift/cli/commands.hpp"
 #include "opdrift/cli/console.hpp"
 #include "opdrift/cli/describe.hpp"
+#include "opdrift/cli/model_info.hpp"
 #include "opdrift/cli/options.hpp"
+#include "opdrift/graph/graph_file.hpp"
 #include "opdrift/io/registry.hpp"
 #include "opdrift/pipeline/dump_index.hpp"
 
@@ -19,7 +21,8 @@ constexpr const char* kFooter =
     "Examples:\n"
     "  opdrift info dump/Conv2D.conv1.2.7.1700000000004000\n"
     "  opdrift info --format json weights.safetensors\n"
-    "  opdrift info dump/\n";
+    "  opdrift info dump/\n"
+    "  opdrift info model.om\n";
 
 Json json_of(const pipeline::IndexedTensor& tensor) {
   Json json = to_json(tensor.desc);
@@ -103,24 +106,53 @@ std::string other_lines(const pipeline::DumpIndex& index) {
   return text;
 }
 
+/// True for files that can be nothing but a compiled model.
+bool is_model(const std::string& path) {
+  const graph::GraphFileKind kind = graph::graph_file_kind(path);
+  return kind == graph::GraphFileKind::offline_model || path.ends_with(".om") ||
+         path.ends_with(".om2");
+}
+
+int show_model(const nlohmann::ordered_json& model, bool as_json) {
+  const std::string text = as_json
+                               ? model.dump(1, ' ', false, Json::error_handler_t::replace) + "\n"
+                               : model_info_text(model);
+  return write_output(text) ? kExitSame : kExitTrouble;
+}
+
 }  // namespace
 
 int run_info(std::span<const std::string> arguments) {
-  CLI::App app("Says what a dump file or folder holds.", "opdrift info");
+  CLI::App app("Says what a dump file or folder, or a compiled model, holds.", "opdrift info");
   app.footer(kFooter);
   std::string path;
   std::string format = "text";
-  app.add_option("PATH", path, "dump file or folder")->required();
+  app.add_option("PATH", path, "dump file or folder; offline model (.om), graph json, text graph")
+      ->required();
   app.add_option("-f,--format", format, "text or json")->check(CLI::IsMember({"text", "json"}));
+  graph::GraphFileOptions options;
+  app.add_option("--model", options.model, "name or number of the model, of an .om with several");
+  app.add_flag("--salvage", options.salvage, "say what is left of a damaged .om");
   if (const auto code = parse_arguments(app, arguments)) {
     return *code;
   }
+  const bool as_json = format == "json";
+  if (is_model(path)) {
+    const auto model = model_info(path, options);
+    return model ? show_model(*model, as_json) : report_error(model.error());
+  }
   const auto index = pipeline::index_dump(path, verdict::RunSide::target, 0);
+  if (!index || index->tensors.empty()) {
+    const auto model = model_info(path, options);
+    if (model) {
+      return show_model(*model, as_json);
+    }
+  }
   if (!index) {
     return report_error(index.error());
   }
   std::string text;
-  if (format == "json") {
+  if (as_json) {
     text = json_text(*index);
   } else {
     const auto file = io::open_file(path);

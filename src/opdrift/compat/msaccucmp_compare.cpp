@@ -14,6 +14,7 @@
 #include "opdrift/compat/path_check.hpp"
 #include "opdrift/compat/python_plugins.hpp"
 #include "opdrift/compat/reference_log.hpp"
+#include "opdrift/graph/graph_file.hpp"
 #include "opdrift/io/dump_folder.hpp"
 #include "opdrift/pipeline/network/batch.hpp"
 #include "opdrift/pipeline/network/compare.hpp"
@@ -75,7 +76,10 @@ class CompareCommand {
 
 void CompareCommand::warn_of_large_json(const std::string& path) {
   struct stat info {};
-  if (::stat(path.c_str(), &info) == 0 && static_cast<std::uint64_t>(info.st_size) > kLargeJson) {
+  const bool large =
+      ::stat(path.c_str(), &info) == 0 && static_cast<std::uint64_t>(info.st_size) > kLargeJson;
+  // Of an offline model only the description is read, whatever its size.
+  if (large && graph::graph_file_kind(path) != graph::GraphFileKind::offline_model) {
     log_.warning(path + " holds " + std::to_string(info.st_size) +
                  " bytes; reading it may take a while");
   }

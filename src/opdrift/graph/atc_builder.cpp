@@ -100,6 +100,13 @@ bool is_pairing_attribute(AttributeOwner owner, std::string_view key) {
           key == kOriginFormat || key == kOriginShape);
 }
 
+bool AtcBuilder::wants(AttributeOwner owner, std::string_view key) const {
+  if (owner == AttributeOwner::input) {
+    return keep_attributes_ && key == kShapeRange;
+  }
+  return keep_attributes_ || is_pairing_attribute(owner, key);
+}
+
 void AtcBuilder::begin_graph() {
   graph.graph_names.emplace_back();
 }
@@ -171,7 +178,10 @@ Status AtcBuilder::add_attribute(AttributeOwner owner, FoundAttribute& found) {
     OPDRIFT_CHECK_OK(owner == AttributeOwner::op ? add_op_attribute(found)
                                                  : add_output_attribute(found));
   }
-  if (keep_attributes_ && owner != AttributeOwner::output) {
+  if (owner == AttributeOwner::input && found.key == kShapeRange) {
+    input.ranges = std::move(found.value.integers);
+  }
+  if (keep_attributes_ && (owner == AttributeOwner::op || owner == AttributeOwner::model)) {
     auto& target = owner == AttributeOwner::op ? op.attributes : graph.attributes;
     target[found.key] = std::move(found.value);
   }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "opdrift/base/result.hpp"
@@ -15,7 +16,7 @@ namespace opdrift::graph {
 inline constexpr int kMaxOutputIndex = 1'000'000;
 
 /// What an attr list belongs to.
-enum class AttributeOwner : std::uint8_t { model, op, output };
+enum class AttributeOwner : std::uint8_t { model, op, output, input };
 
 /// One `{key, value}` entry of an attr list as it was found, before its kind is judged.
 struct FoundAttribute {
@@ -31,6 +32,9 @@ struct FoundAttribute {
   void clear();
 };
 
+/// The attribute of an input that holds the extents it may have.
+inline constexpr std::string_view kShapeRange = "shape_range";
+
 /// True for the attributes that pairing uses; only their kinds are checked.
 bool is_pairing_attribute(AttributeOwner owner, std::string_view key);
 
@@ -40,13 +44,20 @@ class AtcBuilder {
  public:
   explicit AtcBuilder(bool keep_attributes) : keep_attributes_(keep_attributes) {}
 
+  /// True when the value of such an attribute is worth collecting.
+  bool wants(AttributeOwner owner, std::string_view key) const;
+  bool wants_inputs() const { return keep_attributes_; }
+
   Graph graph;
   Operator op;        ///< the one being read
   OutputDesc output;  ///< the one being read
+  InputDesc input;    ///< the one being read
 
   void begin_graph();
   void begin_op();
   void begin_output();
+  void begin_input() { input = InputDesc{}; }
+  void end_input() { op.input_descs.push_back(std::move(input)); }
   /// Fails with bad_json when name or type was missing.
   Status end_op();
   void end_output();

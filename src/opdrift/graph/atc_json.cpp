@@ -60,6 +60,29 @@ std::string unescape_c(const std::string& text) {
   return is_utf8(plain) ? plain : text;
 }
 
+std::string escape_c(std::string_view bytes) {
+  constexpr std::string_view kPlainEscapes = "\n\r\t\"'\\";
+  constexpr std::string_view kLetters = "nrt\"'\\";
+  std::string text;
+  text.reserve(bytes.size());
+  for (const char c : bytes) {
+    const std::size_t simple = kPlainEscapes.find(c);
+    const auto code = static_cast<unsigned char>(c);
+    if (simple != std::string_view::npos) {
+      text += kEscape;
+      text += kLetters[simple];
+    } else if (code < 0x20 || code >= 0x7F) {
+      text += kEscape;
+      text += static_cast<char>('0' + (code >> 6));
+      text += static_cast<char>('0' + ((code >> 3) & 7));
+      text += static_cast<char>('0' + (code & 7));
+    } else {
+      text += c;
+    }
+  }
+  return text;
+}
+
 InputRef parse_input_entry(const std::string& entry) {
   InputRef ref;
   ref.text = entry;

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 #include "opdrift/base/byte_cursor.hpp"
 #include "opdrift/base/result.hpp"
@@ -24,7 +25,9 @@ namespace opdrift::graph {
 /// Keys of an operator's attr that matter for pairing: `_datadump_original_op_names` (list.s),
 /// `_datadump_is_multiop` (b), `_L1_fusion_sub_graph_no` (s); of an output's attr:
 /// `_datadump_origin_name` (s), `_datadump_origin_output_index` (i), `_datadump_origin_format` (s),
-/// `origin_format` (s), `origin_shape` (list.i). Everything else may have any shape.
+/// `origin_format` (s), `origin_shape` (list.i). With attributes, `input_desc` is read like
+/// `output_desc`, and its attribute `shape_range` (list_list_int). Everything else may have any
+/// shape.
 struct AtcJsonOptions {
   /// Keep scalar and list attributes of operators and of the model. Off, memory follows the number
   /// of operators; on, the size of the attributes.
@@ -50,5 +53,7 @@ InputRef parse_input_entry(const std::string& entry);
 /// Undoes the C escapes (`\\`, `\"`, `\n`, `\345`) that single text attributes are written with.
 /// Text whose escapes are malformed is returned as it stands.
 std::string unescape_c(const std::string& text);
+/// Makes such an escaped text of any bytes.
+std::string escape_c(std::string_view bytes);
 
 }  // namespace opdrift::graph

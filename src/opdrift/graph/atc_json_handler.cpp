@@ -32,6 +32,8 @@ enum class Place : std::uint8_t {
   subgraphs,
   outputs,
   output,
+  input_descs,
+  input_desc,
   shape,
   dims,
   attrs,
@@ -39,6 +41,10 @@ enum class Place : std::uint8_t {
   value,
   value_list,
   value_items,
+  range_lists,
+  range_array,
+  range,
+  range_items,
   ignored,
 };
 
@@ -248,6 +254,12 @@ Place Handler::child(Kind kind) {
     case Place::op: return child_of_op(kind);
     case Place::inputs: return need(Kind::text, kind, Place::ignored);
     case Place::outputs: return need(Kind::object, kind, Place::output);
+    case Place::input_descs: return kind == Kind::object ? Place::input_desc : Place::ignored;
+    case Place::input_desc:
+      if (key_ == "attr") {
+        return array ? Place::attrs : Place::ignored;
+      }
+      return key_ == "shape" && !array ? Place::shape : Place::ignored;
     case Place::output:
       if (key_ == "attr") {
         return need(Kind::array, kind, Place::attrs);
@@ -258,6 +270,10 @@ Place Handler::child(Kind kind) {
     case Place::attr:
     case Place::value:
     case Place::value_list: return child_of_attribute(kind);
+    case Place::range_lists:
+      return key_ == "list_list_i" && array ? Place::range_array : Place::ignored;
+    case Place::range_array: return array ? Place::ignored : Place::range;
+    case Place::range: return key_ == "list_i" && array ? Place::range_items : Place::ignored;
     default: return Place::ignored;
   }
 }
@@ -268,6 +284,9 @@ Place Handler::child_of_op(Kind kind) {
   }
   if (key_ == "output_desc") {
     return need(Kind::array, kind, Place::outputs);
+  }
+  if (key_ == "input_desc" && kind == Kind::array && builder_.wants_inputs()) {
+    return Place::input_descs;
   }
   if (key_ == "attr") {
     return need(Kind::array, kind, Place::attrs);
@@ -295,6 +314,9 @@ Place Handler::child_of_attribute(Kind kind) {
     return object && (attribute_.keep || attribute_.key.empty()) ? Place::value : Place::ignored;
   }
   if (place() == Place::value) {
+    if (key_ == "list_list_int" && object && owner() == AttributeOwner::input) {
+      return Place::range_lists;
+    }
     attribute_.field = key_ == "list" && object ? Field::list : Field::odd;
     return attribute_.field == Field::list ? Place::value_list : Place::ignored;
   }
@@ -313,6 +335,9 @@ AttributeOwner Handler::owner() const {
   if (inside(Place::output)) {
     return AttributeOwner::output;
   }
+  if (inside(Place::input_desc)) {
+    return AttributeOwner::input;
+  }
   return inside(Place::op) ? AttributeOwner::op : AttributeOwner::model;
 }
 
@@ -326,6 +351,7 @@ void Handler::enter(Place next) {
     case Place::operators: ops_seen_ = true; break;
     case Place::op: builder_.begin_op(); break;
     case Place::output: builder_.begin_output(); break;
+    case Place::input_desc: builder_.begin_input(); break;
     case Place::dims: dims_.clear(); break;
     case Place::attrs:
       // An empty list still says that the output has attributes.
@@ -350,7 +376,12 @@ Status Handler::leave(Place left) {
       return Unit{};
     case Place::op: return builder_.end_op();
     case Place::output: builder_.end_output(); return Unit{};
+    case Place::input_desc: builder_.end_input(); return Unit{};
     case Place::dims:
+      if (places_[places_.size() - 2] == Place::input_desc) {
+        builder_.input.dims = dims_;
+        return Unit{};
+      }
       for (const std::int64_t dim : dims_) {
         if (dim < 0) {
           return Unit{};
@@ -396,6 +427,10 @@ bool Handler::scalar(Kind kind) {
       }
       builder_.begin_output();
       builder_.end_output();
+      return true;
+    case Place::input_descs:
+      builder_.begin_input();
+      builder_.end_input();
       return true;
     case Place::output:
       if (key_ == "dtype") {
@@ -464,6 +499,10 @@ bool Handler::integer(std::int64_t value) {
   }
   if (place() == Place::dims) {
     dims_.push_back(value);
+    return true;
+  }
+  if (place() == Place::range_items) {
+    attribute_.value.integers.push_back(value);
     return true;
   }
   if (place() == Place::op && key_ == "id") {
@@ -535,10 +574,17 @@ bool Handler::string(std::string& value) {
         return true;
       }
       break;
+    case Place::input_desc:
+      if (key_ == "dtype") {
+        builder_.input.dtype = std::move(value);
+      } else if (key_ == "layout") {
+        builder_.input.format = std::move(value);
+      }
+      return true;
     case Place::attr:
       if (key_ == "key") {
         attribute_.key = std::move(value);
-        attribute_.keep = options_.attributes || is_pairing_attribute(owner(), attribute_.key);
+        attribute_.keep = builder_.wants(owner(), attribute_.key);
         return true;
       }
       break;

@@ -3,20 +3,15 @@
 #include <cstddef>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "opdrift/base/mapped_file.hpp"
 #include "opdrift/base/text.hpp"
+#include "opdrift/graph/text_format.hpp"
 
 namespace opdrift::graph {
 
 namespace {
-
-constexpr int kMaxDepth = 128;
-
-bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         c == '.' || c == '-' || c == '+';
-}
 
 /// Which message of the graph a brace opened.
 enum class Level { graph, op, op_attribute, op_value, output, attribute, value, shape, other };
@@ -57,232 +52,33 @@ InputRef input_ref(std::string text) {
   return ref;
 }
 
-class GeTextParser {
+class GeTextHandler : public TextFormatHandler {
  public:
-  explicit GeTextParser(std::string_view text) : text_(text) {}
+  Status begin_message(std::string_view field) override {
+    levels_.push_back(level_of(levels_.back(), field));
+    enter(levels_.back());
+    return Unit{};
+  }
 
-  Result<Graph> parse() {
-    if (text_.starts_with("\xEF\xBB\xBF")) {
-      position_ = 3;
-    }
-    OPDRIFT_CHECK_OK(message(Level::graph, '\0', 0));
+  Status end_message() override {
+    leave(levels_.back());
+    levels_.pop_back();
+    return Unit{};
+  }
+
+  bool wants(std::string_view field) const override { return wanted(levels_.back(), field); }
+
+  Status value(std::string_view field, std::string value, bool /*quoted*/) override {
+    assign(levels_.back(), field, std::move(value));
+    return Unit{};
+  }
+
+  Graph take() {
     graph_.graph_names.push_back(graph_.name);
     return std::move(graph_);
   }
 
  private:
-  Error failure(ErrorCode code, std::string message) const {
-    Error error{code, std::move(message)};
-    error.offset = position_;
-    return error;
-  }
-
-  Error expected(const std::string& what) {
-    if (position_ >= text_.size()) {
-      return failure(ErrorCode::truncated, "expected " + what + ", found the end of the file");
-    }
-    return failure(ErrorCode::malformed,
-                   "expected " + what + ", found '" + printable(text_.substr(position_, 1)) + "'");
-  }
-
-  void skip_blank() {
-    while (position_ < text_.size()) {
-      const char c = text_[position_];
-      if (c == '#') {
-        const std::size_t end = text_.find('\n', position_);
-        position_ = end == std::string_view::npos ? text_.size() : end;
-      } else if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
-        ++position_;
-      } else {
-        return;
-      }
-    }
-  }
-
-  char peek() {
-    skip_blank();
-    return position_ < text_.size() ? text_[position_] : '\0';
-  }
-
-  bool take(char c) {
-    if (peek() != c || position_ >= text_.size()) {
-      return false;
-    }
-    ++position_;
-    return true;
-  }
-
-  /// Fields up to `close`, or up to the end of the text at the top.
-  Status message(Level level, char close, int depth) {
-    if (depth > kMaxDepth) {
-      return failure(ErrorCode::limit, "nested deeper than 128 levels");
-    }
-    enter(level);
-    while (true) {
-      skip_blank();
-      if (position_ >= text_.size() && close == '\0') {
-        break;
-      }
-      if (close != '\0' && take(close)) {
-        break;
-      }
-      OPDRIFT_CHECK_OK(field(level, depth));
-      if (!take(',')) {
-        take(';');
-      }
-    }
-    leave(level);
-    return Unit{};
-  }
-
-  Status field(Level level, int depth) {
-    OPDRIFT_TRY(const std::string_view name, field_name());
-    const bool colon = take(':');
-    const char next = peek();
-    if (next == '{' || next == '<') {
-      ++position_;
-      return message(level_of(level, name), next == '{' ? '}' : '>', depth + 1);
-    }
-    if (!colon) {
-      return expected("':' or '{' behind " + std::string(name));
-    }
-    if (next == '[') {
-      return list(level, name, depth);
-    }
-    return scalar(level, name);
-  }
-
-  /// A word, or an extension in brackets.
-  Result<std::string_view> field_name() {
-    skip_blank();
-    const std::size_t start = position_;
-    if (take('[')) {
-      const std::size_t end = text_.find(']', position_);
-      if (end == std::string_view::npos) {
-        return expected("']'");
-      }
-      position_ = end + 1;
-      return text_.substr(start, position_ - start);
-    }
-    while (position_ < text_.size() && is_word(text_[position_])) {
-      ++position_;
-    }
-    if (position_ == start) {
-      return expected("a field name");
-    }
-    return text_.substr(start, position_ - start);
-  }
-
-  Status list(Level level, std::string_view name, int depth) {
-    take('[');
-    while (!take(']')) {
-      const char next = peek();
-      if (next == '{' || next == '<') {
-        ++position_;
-        OPDRIFT_CHECK_OK(message(level_of(level, name), next == '{' ? '}' : '>', depth + 1));
-      } else {
-        OPDRIFT_CHECK_OK(scalar(level, name));
-      }
-      if (!take(',') && peek() != ']') {
-        return expected("',' or ']'");
-      }
-    }
-    return Unit{};
-  }
-
-  Status scalar(Level level, std::string_view name) {
-    const char next = peek();
-    if (next == '"' || next == '\'') {
-      std::string value;
-      while (peek() == '"' || peek() == '\'') {
-        OPDRIFT_CHECK_OK(quoted(wanted(level, name) ? &value : nullptr));
-      }
-      assign(level, name, std::move(value));
-      return Unit{};
-    }
-    const std::size_t start = position_;
-    while (position_ < text_.size() && is_word(text_[position_])) {
-      ++position_;
-    }
-    if (position_ == start) {
-      return expected("a value of " + std::string(name));
-    }
-    if (wanted(level, name)) {
-      assign(level, name, std::string(text_.substr(start, position_ - start)));
-    }
-    return Unit{};
-  }
-
-  /// One quoted text; its content is appended when `out` is given.
-  Status quoted(std::string* out) {
-    const char quote = text_[position_++];
-    while (position_ < text_.size() && text_[position_] != quote) {
-      if (text_[position_] == '\n') {
-        return failure(ErrorCode::malformed, "a text is not closed on its line");
-      }
-      if (text_[position_] == '\\') {
-        OPDRIFT_CHECK_OK(escape(out));
-        continue;
-      }
-      const std::size_t end = text_.find_first_of(quote == '"' ? "\"\\\n" : "'\\\n", position_);
-      const std::size_t stop = end == std::string_view::npos ? text_.size() : end;
-      if (out != nullptr) {
-        out->append(text_, position_, stop - position_);
-      }
-      position_ = stop;
-    }
-    if (position_ >= text_.size()) {
-      return failure(ErrorCode::truncated, "the file ends inside a text");
-    }
-    ++position_;
-    return Unit{};
-  }
-
-  Status escape(std::string* out) {
-    ++position_;
-    if (position_ >= text_.size()) {
-      return failure(ErrorCode::truncated, "the file ends inside a text");
-    }
-    const char c = text_[position_++];
-    constexpr std::string_view kNames = "abfnrtv";
-    constexpr std::string_view kValues = "\a\b\f\n\r\t\v";
-    const std::size_t simple = kNames.find(c);
-    char value = c;
-    if (simple != std::string_view::npos) {
-      value = kValues[simple];
-    } else if (c >= '0' && c <= '7') {
-      value = static_cast<char>(digits(static_cast<unsigned>(c - '0'), 8, 2));
-    } else if (c == 'x' || c == 'X') {
-      value = static_cast<char>(digits(0, 16, 2));
-    } else if (std::string_view("\\'\"?").find(c) == std::string_view::npos) {
-      return failure(ErrorCode::malformed, "unknown escape in a text");
-    }
-    if (out != nullptr) {
-      out->push_back(value);
-    }
-    return Unit{};
-  }
-
-  unsigned digits(unsigned value, unsigned base, int most) {
-    for (; most > 0 && position_ < text_.size(); --most) {
-      const char c = text_[position_];
-      unsigned digit = base;
-      if (c >= '0' && c <= '9') {
-        digit = static_cast<unsigned>(c - '0');
-      } else if (c >= 'a' && c <= 'f') {
-        digit = static_cast<unsigned>(c - 'a') + 10;
-      } else if (c >= 'A' && c <= 'F') {
-        digit = static_cast<unsigned>(c - 'A') + 10;
-      }
-      if (digit >= base) {
-        break;
-      }
-      value = value * base + digit;
-      ++position_;
-    }
-    return value & 0xFFU;
-  }
-
   static bool wanted(Level level, std::string_view name) {
     switch (level) {
       case Level::graph: return name == "name";
@@ -299,9 +95,6 @@ class GeTextParser {
   }
 
   void assign(Level level, std::string_view name, std::string value) {
-    if (!wanted(level, name)) {
-      return;
-    }
     switch (level) {
       case Level::graph: graph_.name = std::move(value); break;
       case Level::op: assign_operator(name, std::move(value)); break;
@@ -381,8 +174,7 @@ class GeTextParser {
     }
   }
 
-  std::string_view text_;
-  std::size_t position_ = 0;
+  std::vector<Level> levels_ = {Level::graph};
   Graph graph_;
   Operator operator_;
   OutputDesc output_;
@@ -394,7 +186,9 @@ class GeTextParser {
 }  // namespace
 
 Result<Graph> parse_ge_text(std::string_view text) {
-  return GeTextParser(text).parse();
+  GeTextHandler handler;
+  OPDRIFT_CHECK_OK(scan_text_format(text, handler));
+  return handler.take();
 }
 
 Result<Graph> read_ge_text(const std::string& path) {

@@ -6,13 +6,8 @@
 #include "opdrift/base/result.hpp"
 #include "opdrift/graph/graph.hpp"
 
-/// Graph of a GE run as text (`dynamo_original_*.txt`), in protobuf's text format:
-///
-///   message = field*
-///   field   = name (":" value | [":"] "{" message "}" | [":"] "<" message ">") [","|";"]
-///   value   = text+ | number | word | "[" [value ("," value)*] "]"      also lists of messages
-///   text    = "'" ... "'" | '"' ... '"', with the escapes of C; neighbours are joined
-///   comment = "#" up to the end of the line
+/// Graph of a GE run as text (`dynamo_original_*.txt`), in protobuf's text format
+/// (text_format.hpp).
 ///
 /// Read as GraphDef: `name`, and per `op` its `name`, `type`, `input` ("producer:index", index -1
 /// for control edges), `attr` (numbers, bools, texts and lists of them; names that begin with an

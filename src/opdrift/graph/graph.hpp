@@ -32,6 +32,14 @@ struct OutputDesc {
   bool described = true;  ///< false when the source says nothing about its origin (no attributes)
 };
 
+/// One input of an operator as the operator itself describes it.
+struct InputDesc {
+  std::string dtype;  ///< as written in the source ("DT_FLOAT16")
+  std::string format;
+  std::vector<std::int64_t> dims;    ///< -1: unknown extent; a lone -2: unknown rank
+  std::vector<std::int64_t> ranges;  ///< least and most of every dim, -1: no limit; may be empty
+};
+
 /// Attribute values that replay and reports may need.
 struct Attribute {
   enum class Kind { integer, real, text, integers, reals, texts, tensor, other };
@@ -52,6 +60,7 @@ struct Operator {
   std::int64_t id = 0;  ///< position in execution order as the source says
   std::vector<InputRef> inputs;
   std::vector<OutputDesc> outputs;
+  std::vector<InputDesc> input_descs;       ///< of a compiled model, where attributes are kept
   std::vector<std::string> original_names;  ///< operators of the original graph merged into this
   std::map<std::string, Attribute> attributes;
   std::string l1_fusion_group;         ///< "" when not part of an L1 fusion
@@ -71,6 +80,7 @@ struct Graph {
   std::vector<std::string> graph_names;  ///< one per graph of the source, in file order
   std::vector<Operator> operators;
   std::map<std::string, Attribute> attributes;  ///< of the model, where the reader keeps them
+  std::vector<std::string> warnings;            ///< what the reader had to leave out
 };
 
 }  // namespace opdrift::graph

@@ -13,6 +13,7 @@
 
 #include "opdrift/base/heap.hpp"
 #include "opdrift/base/text.hpp"
+#include "opdrift/graph/graph_file.hpp"
 #include "opdrift/metrics/measure.hpp"
 #include "opdrift/pipeline/align_pair.hpp"
 #include "opdrift/pipeline/dump_index.hpp"
@@ -430,7 +431,8 @@ Result<verdict::RunResult> compare_dumps(const std::string& target, const std::s
   const auto started = std::chrono::steady_clock::now();
   OPDRIFT_CHECK_OK(check_model(options));
   reuse_large_blocks();  // judging makes arrays as large as tensors
-  const bool by_graph = std::any_of(options.graphs.begin(), options.graphs.end(), &looks_like_json);
+  const bool by_graph =
+      std::any_of(options.graphs.begin(), options.graphs.end(), &graph::is_graph_file);
   auto compared = by_graph ? compare_by_graph(target, golden, options)
                            : compare_without_graph(target, golden, options);
   if (compared) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "opdrift/graph/graph_file.hpp"
 #include "opdrift/pipeline/judge/golden_model.hpp"
 #include "opdrift/pipeline/judge/judge_network.hpp"
 #include "opdrift/pipeline/network/compare.hpp"
@@ -112,10 +113,11 @@ Result<NetworkOptions> network_options(const std::string& target, const std::str
                                        const CompareOptions& options) {
   std::vector<std::string> graphs;
   std::copy_if(options.graphs.begin(), options.graphs.end(), std::back_inserter(graphs),
-               &looks_like_json);
+               &graph::is_graph_file);
   if (graphs.size() > 2) {
-    return Error{ErrorCode::invalid_argument,
-                 "expected at most two graph json files, found " + std::to_string(graphs.size())};
+    return Error{
+        ErrorCode::invalid_argument,
+        "expected at most two graphs of compiled models, found " + std::to_string(graphs.size())};
   }
   NetworkOptions network;
   network.target_path = target;

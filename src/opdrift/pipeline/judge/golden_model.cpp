@@ -76,16 +76,4 @@ Result<GoldenModel> golden_model(const std::string& given, const std::string& go
   return found;
 }
 
-bool looks_like_json(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::array<char, 64> start{};
-  file.read(start.data(), start.size());
-  std::string_view text(start.data(), static_cast<std::size_t>(file.gcount()));
-  if (text.substr(0, 3) == "\xEF\xBB\xBF") {
-    text.remove_prefix(3);
-  }
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  return first != std::string_view::npos && (text[first] == '{' || text[first] == '[');
-}
-
 }  // namespace opdrift::pipeline

@@ -19,7 +19,4 @@ struct GoldenModel {
 /// for a given model that cannot be read.
 Result<GoldenModel> golden_model(const std::string& given, const std::string& golden_dump);
 
-/// True when the file begins like JSON, after blanks and a byte order mark.
-bool looks_like_json(const std::string& path);
-
 }  // namespace opdrift::pipeline

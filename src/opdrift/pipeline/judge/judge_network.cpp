@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "opdrift/base/text.hpp"
-#include "opdrift/graph/atc_json.hpp"
+#include "opdrift/graph/graph_file.hpp"
 #include "opdrift/pipeline/judge/atc_problem.hpp"
 #include "opdrift/pipeline/judge/judge_run.hpp"
 #include "opdrift/pipeline/judge/onnx_problem.hpp"
@@ -50,7 +50,7 @@ class NetworkJudge {
   Status by_target_graph(const std::vector<std::optional<std::size_t>>& row_of_job,
                          const JudgeRunOptions& options, verdict::RunResult& result) {
     OPDRIFT_TRY(graph::Graph graph,
-                graph::read_atc_json(network_.graph_json, {.attributes = true}));
+                graph::read_graph_file(network_.graph_json, {.attributes = true}));
     std::unordered_map<std::string, std::size_t> outputs;  // jobs by value name
     for (std::size_t j = 0; j < compared_.jobs.size(); ++j) {
       const NetworkRow& row = compared_.rows[compared_.jobs[j].row];

@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "opdrift/graph/graph_file.hpp"
 #include "opdrift/pipeline/judge/explain_run.hpp"
 #include "opdrift/pipeline/judge/golden_model.hpp"
 #include "opdrift/pipeline/judge/network_view.hpp"
@@ -23,8 +24,9 @@ using verdict::Tier;
 using verdict::ValueId;
 
 std::string given_model(const CompareOptions& options) {
-  const auto model = std::find_if(options.graphs.begin(), options.graphs.end(),
-                                  [](const std::string& path) { return !looks_like_json(path); });
+  const auto model =
+      std::find_if(options.graphs.begin(), options.graphs.end(),
+                   [](const std::string& path) { return !graph::is_graph_file(path); });
   return model == options.graphs.end() ? std::string() : *model;
 }
 
@@ -185,8 +187,9 @@ bool wants_verdict(const CompareOptions& options, const verdict::RunResult& resu
 }
 
 Status check_model(const CompareOptions& options) {
-  const auto models = std::count_if(options.graphs.begin(), options.graphs.end(),
-                                    [](const std::string& path) { return !looks_like_json(path); });
+  const auto models =
+      std::count_if(options.graphs.begin(), options.graphs.end(),
+                    [](const std::string& path) { return !graph::is_graph_file(path); });
   if (models > 1) {
     return Error{
         ErrorCode::invalid_argument,

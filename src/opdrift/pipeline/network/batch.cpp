@@ -5,7 +5,7 @@
 #include <system_error>
 
 #include "opdrift/base/text.hpp"
-#include "opdrift/graph/atc_json.hpp"
+#include "opdrift/graph/graph_file.hpp"
 #include "opdrift/match/model_match.hpp"
 
 namespace opdrift::pipeline {
@@ -62,9 +62,13 @@ std::vector<ModelFolder> find_models(const fs::path& root) {
 
 Result<std::vector<NamedGraph>> find_graphs(const fs::path& folder) {
   std::vector<NamedGraph> graphs;
-  for (const std::string& file : names_in(folder, false, ".json")) {
+  std::vector<std::string> files = names_in(folder, false, ".json");
+  if (files.empty()) {
+    files = names_in(folder, false, ".om");
+  }
+  for (const std::string& file : files) {
     const std::string path = (folder / file).string();
-    OPDRIFT_TRY(const graph::Graph graph, graph::read_atc_json(path));
+    OPDRIFT_TRY(const graph::Graph graph, graph::read_graph_file(path));
     for (const std::string& name : graph.graph_names) {
       graphs.push_back({path, name});
     }

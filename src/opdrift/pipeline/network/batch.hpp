@@ -8,7 +8,7 @@
 /// Many models at once: dumps below a folder named by a time stamp, graphs in a folder.
 ///
 ///   <digits>/<device>/<model>/<model_id>/<step>/<dump files>
-///   <graphs>/*.json, each with graph[].name = a model
+///   <graphs>/*.json (*.om where there is none), each with graph[].name = a model
 ///
 /// Models and graphs are matched by name (match/model_match.hpp). Of the steps of a model the
 /// largest by text order is taken.
