@@ -7,7 +7,7 @@
 #include "opdrift/base/text.hpp"
 #include "opdrift/cli/console.hpp"
 #include "opdrift/cli/version.hpp"
-#include "opdrift/pipeline/judge/golden_model.hpp"
+#include "opdrift/graph/graph_file.hpp"
 
 namespace opdrift::cli {
 
@@ -105,7 +105,7 @@ Result<diagnose::Sides> run_model_sides(const std::string& target, const std::st
 
 void add_model_of_sides(const diagnose::Sides& sides, std::vector<std::string>& graphs) {
   const bool named = std::any_of(graphs.begin(), graphs.end(), [](const std::string& path) {
-    return !pipeline::looks_like_json(path);
+    return !graph::is_graph_file(path);
   });
   if (!named && !sides.model().empty()) {
     graphs.push_back(sides.model());

@@ -6,7 +6,7 @@
 
 #include "opdrift/base/text.hpp"
 #include "opdrift/diagnose/offline/added_columns.hpp"
-#include "opdrift/graph/atc_json.hpp"
+#include "opdrift/graph/graph_file.hpp"
 #include "opdrift/io/file_writer.hpp"
 
 namespace opdrift::diagnose {
@@ -25,7 +25,7 @@ Status make_folder(const std::string& folder) {
 }
 
 Result<graph::Graph> read_graph(const std::string& path) {
-  return graph::read_atc_json(path, {.attributes = true});
+  return graph::read_graph_file(path, {.attributes = true});
 }
 
 /// The network's inputs.
