@@ -18,7 +18,8 @@ ROOMS = {
     "pipeline": ["io", "match", "metrics", "replay", "verdict", "report"],
     "engine": ["io"],
     "diagnose": ["pipeline", "engine"],
-    "cli": ["diagnose", "pipeline", "engine", "compat"],
+    "shell": ["diagnose", "pipeline", "engine"],
+    "cli": ["diagnose", "pipeline", "engine", "shell", "compat"],
     "compat": ["diagnose", "pipeline", "engine"],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*"opdrift/([a-z_]+)/')

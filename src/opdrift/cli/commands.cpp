@@ -35,10 +35,13 @@ constexpr Command kCommands[] = {
     {"advise", "what a finished msaccucmp result table means", &run_advise},
     {"diagnose", "find the cause, the operators and what repairs it", &run_diagnose},
     {"classify-input", "what was done to a network input", &run_classify_input},
+    {"shell", "look at dumps, graphs and results interactively", &run_shell},
     {"list", "formats, metrics and reports this build knows", &run_list},
     {"msaccucmp", "drop-in for msaccucmp.py, same options and files", &compat::run_msaccucmp},
     {"msprobe", "drop-in for msprobe compare and parse", &compat::run_msprobe},
     {"msit", "drop-in for msit debug", &compat::run_msit},
+    {"precision_tool", "drop-in for precision_tool: its start words, then the shell",
+     &run_precision_tool},
 };
 
 constexpr std::string_view kIntroduction =
@@ -61,7 +64,7 @@ std::string help_text() {
   std::string text(kIntroduction);
   for (const Command& command : kCommands) {
     std::string line = "  " + std::string(command.name);
-    line.resize(std::max<std::size_t>(line.size() + 2, 14), ' ');
+    line.resize(std::max<std::size_t>(line.size() + 2, 18), ' ');
     text += line + std::string(command.summary) + "\n";
   }
   return text + std::string(kExamples);
@@ -79,13 +82,15 @@ const Command* find_command(std::string_view name) {
   return found == std::end(kCommands) ? nullptr : found;
 }
 
-/// The front end a link to the executable stands for: msaccucmp, msaccucmp.py, msprobe or msit.
+/// The front end a link to the executable stands for, with .py behind its name or not.
 const Command* command_of_link(std::string_view program) {
   std::string_view name = base_name(program);
   if (name.size() > 3 && name.substr(name.size() - 3) == ".py") {
     name.remove_suffix(3);
   }
-  return name == "msaccucmp" || name == "msprobe" || name == "msit" ? find_command(name) : nullptr;
+  constexpr std::string_view kLinks[] = {"msaccucmp", "msprobe", "msit", "precision_tool"};
+  const bool known = std::find(std::begin(kLinks), std::end(kLinks), name) != std::end(kLinks);
+  return known ? find_command(name) : nullptr;
 }
 
 int unknown_command(const std::string& name) {

@@ -34,10 +34,12 @@ int run_overflow(std::span<const std::string> arguments);
 int run_advise(std::span<const std::string> arguments);
 int run_diagnose(std::span<const std::string> arguments);
 int run_classify_input(std::span<const std::string> arguments);
+int run_shell(std::span<const std::string> arguments);
+int run_precision_tool(std::span<const std::string> arguments);
 int run_list(std::span<const std::string> arguments);
 
 /// The whole program: `arguments` includes the program's name, which selects a front end when it is
-/// called through a link named msaccucmp, msaccucmp.py, msprobe or msit.
+/// called through a link named msaccucmp, msprobe, msit or precision_tool (or with .py behind it).
 int run_program(std::span<const std::string> arguments);
 
 }  // namespace opdrift::cli
