@@ -22,14 +22,14 @@ constexpr std::size_t kMostShown = 200;  ///< candidates listed at once
 
 /// Woken up by a new size of the terminal or by coming back from a stop; there is nothing to do but
 /// to break off the read.
-extern "C" void on_wake_up(int /*signal*/) {}
+extern "C" void on_shell_wake_up(int /*signal*/) {}
 
 /// Catches a signal for as long as a line is read.
 class WakeUp {
  public:
   explicit WakeUp(int number) : number_(number) {
     struct sigaction action {};
-    action.sa_handler = &on_wake_up;
+    action.sa_handler = &on_shell_wake_up;
     ::sigemptyset(&action.sa_mask);
     ::sigaction(number_, &action, &before_);
   }

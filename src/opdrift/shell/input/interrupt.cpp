@@ -11,7 +11,7 @@ constexpr int kPatience = 3;
 std::atomic<CancelFlag*> current{nullptr};
 std::atomic<int> presses{0};
 
-extern "C" void on_interrupt(int number) {
+extern "C" void on_shell_interrupt(int number) {
   if (presses.fetch_add(1) + 1 >= kPatience) {
     std::signal(number, SIG_DFL);
     std::raise(number);
@@ -28,7 +28,7 @@ Interrupts::Interrupts() : flag_(std::make_unique<CancelFlag>()) {
   current.store(flag_.get());
   presses.store(0);
   struct sigaction action {};
-  action.sa_handler = &on_interrupt;
+  action.sa_handler = &on_shell_interrupt;
   ::sigemptyset(&action.sa_mask);
   ::sigaction(SIGINT, &action, &before_);  // without SA_RESTART, so that reading is broken off
 }

@@ -137,7 +137,7 @@ Result<OpenedWorkspace> open_workspace(const std::string& folder) {
   while (root.size() > 1 && root.back() == '/') {
     root.pop_back();
   }
-  const std::string inside = root + "/" + std::string(kRootName);
+  const std::string inside = (root == "." ? "" : root + "/") + std::string(kRootName);
   if (!is_folder(inside) && !is_workspace(root) && is_quickcmp_folder(root)) {
     return import_beside(root);
   }
