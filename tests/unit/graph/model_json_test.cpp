@@ -166,9 +166,10 @@ constexpr const char* kTables =
     "attr { key: 'om_compress_version' value { i: 1 } }"
     "attr { key: 'attr_name_enum' value { list { s: 'plain' s: '_pattern' } } }"
     "attr { key: 'attrs_use_string_value' value { list { b: false b: true } } }"
-    "attr { key: 'attr_value_enum' value { list { s: 'Opaque' s: 'Conv' } } }";
+    "attr { key: 'attr_value_enum' value { list { s: 'Opaque' s: 'Conv \\\"1\\\"' } } }";
 
-// Keys: number 0 is byte 1, number 1 is byte 2, number 127 is bytes 1 2.
+// Keys: number 0 is byte 1, number 1 is byte 2, number 127 is bytes 1 2. Texts of the table stay as
+// they are, also single ones.
 TEST(ModelJson, CompressedAttributesAreWrittenOut) {
   const json found = json_of_text(
       std::string(kTables) +
@@ -178,10 +179,10 @@ TEST(ModelJson, CompressedAttributesAreWrittenOut) {
       R"( } } } } })");
   EXPECT_FALSE(found.contains("attr"));
   const json& op = found["graph"][0]["op"][0];
-  EXPECT_EQ(op["attr"], json::parse(R"([{"key":"_pattern","value":{"s":"Conv"}},
+  EXPECT_EQ(op["attr"], json::parse(R"([{"key":"_pattern","value":{"s":"Conv \"1\""}},
       {"key":"literal","value":{"i":1}},{"key":"plain","value":{"i":5}}])"));
   EXPECT_EQ(op["output_desc"][0]["attr"][0]["value"],
-            json::parse(R"({"list":{"s":["Opaque","Conv"],"val_type":"VT_LIST_STRING"}})"));
+            json::parse(R"({"list":{"s":["Opaque","Conv \"1\""],"val_type":"VT_LIST_STRING"}})"));
 }
 
 TEST(ModelJson, CompressedAttributesBeyondTheTablesAreLeftOutWithAWarning) {

@@ -220,7 +220,7 @@ class GraphFiller {
         if (attribute.numbered) {
           found_.field = Field::text;
           value.kind = Attribute::Kind::text;
-          value.texts.push_back(escape_c(model_.numbered_text(chosen.value)));
+          value.texts.push_back(without_bad_utf8(model_.numbered_text(chosen.value)));
           return count_bytes(value.texts.back().size(), chosen.offset);
         }
         found_.field = Field::integer;

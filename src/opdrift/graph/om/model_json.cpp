@@ -298,7 +298,7 @@ class ModelRenderer {
     if (chosen.number == number::kInteger) {
       out_.key("s");
       OPDRIFT_CHECK_OK(count_expanded(chosen.value, chosen.offset));
-      out_.text(escape_c(model_.numbered_text(chosen.value)));
+      out_.text(model_.numbered_text(chosen.value));
     } else if (!chosen.bytes.empty()) {
       out_.key("list");
       OPDRIFT_CHECK_OK(write_numbered_list(chosen));

@@ -10,7 +10,8 @@
 ///                memory places, are absent; null when nothing else was in it
 ///   attr{}     = [ {"key": text, "value": AttrDef}... ]            here sorted by key
 ///   f          = text of six digits when that has at most nine characters, else a number
-///   s          = text with C escapes, any byte outside ASCII as octal; in lists without escapes
+///   s          = text with C escapes, any byte outside ASCII as octal; in lists, and out of the
+///                tables of compression, without escapes
 ///   dtype      = "DT_FLOAT16", val_type = "VT_LIST_INT"
 ///
 /// Compressed attributes are written out and their tables left away; a model attribute `fm` gives
