@@ -219,8 +219,13 @@ void append_element(const Json& json, std::string& out) {
 /// memory of its text.
 template <typename List, typename ToJson>
 void append_list(std::string_view name, const List& list, ToJson to_json, std::string& out) {
+  constexpr std::size_t kTried = 64;  // elements that tell how much room the others will take
   out += ",\n \"" + std::string(name) + "\": [";
+  const std::size_t start = out.size();
   for (std::size_t i = 0; i < list.size(); ++i) {
+    if (i == kTried) {
+      out.reserve(start + (out.size() - start) / kTried * (list.size() + list.size() / 16));
+    }
     out += i > 0 ? "," : "";
     append_element(to_json(list[i]), out);
   }
@@ -252,7 +257,8 @@ std::string render_json(const verdict::RunResult& result) {
       text);
   append_list("network", result.network, network_operator_of, text);
   append_list("ledger", result.ledger, entry_of, text);
-  return text + "\n}\n";
+  text += "\n}\n";
+  return text;
 }
 
 }  // namespace opdrift::report
