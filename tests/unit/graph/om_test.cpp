@@ -6,8 +6,12 @@
 
 #include "om_testing.hpp"
 
+#include "opdrift/base/protobuf_cursor.hpp"
 #include "opdrift/graph/graph_file.hpp"
 #include "opdrift/graph/om/container.hpp"
+#include "opdrift/graph/om/inout_info.hpp"
+#include "opdrift/graph/om/model_file.hpp"
+#include "opdrift/graph/om/model_graph.hpp"
 
 namespace opdrift::graph {
 namespace {

@@ -313,12 +313,5 @@ TEST(GraphProblem, ConstantNodesAreParametersWithTheirValue) {
   EXPECT_EQ(problem.parameters[value]->shape(), tensor::Shape{2});
 }
 
-TEST_F(JudgeCompare, GraphsAreToldByTheirFirstCharacter) {
-  ASSERT_TRUE(io::write_file(path("graph.onnx"), "\xEF\xBB\xBF \n{\"graph\": []}"));
-  EXPECT_TRUE(looks_like_json(path("graph.onnx")));
-  EXPECT_FALSE(looks_like_json(path("model.onnx")));
-  EXPECT_FALSE(looks_like_json(path("nowhere")));
-}
-
 }  // namespace
 }  // namespace opdrift::pipeline

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "opdrift/diagnose/evidence/second_look.hpp"
+#include "opdrift/graph/graph_file.hpp"
 #include "opdrift/pipeline/compare.hpp"
 #include "opdrift/pipeline/judge/golden_model.hpp"
 
@@ -22,7 +23,7 @@ std::vector<std::string> pairing_graphs(const RolePair& pair, const ComparisonCo
   std::vector<std::string> files;
   const auto add = [&](const std::string& role) {
     const auto file = context.graph_files.find(role);
-    if (file != context.graph_files.end() && pipeline::looks_like_json(file->second)) {
+    if (file != context.graph_files.end() && graph::is_graph_file(file->second)) {
       files.push_back(file->second);
     }
   };
