@@ -185,7 +185,7 @@ class AutoRun {
     const auto found = report_.facts.compare.find(flow::pair_key(last_round(), "high"));
     if (found != report_.facts.compare.end()) {
       for (const flow::OperatorFacts& op : found->second) {
-        if (!kept(op) && flow::is_different(op, flow_.limits.difference)) {
+        if (!is_network_input(op) && !kept(op) && flow::is_different(op, flow_.limits.difference)) {
           return {flow::blame(op, flow_.limits.difference)};
         }
       }

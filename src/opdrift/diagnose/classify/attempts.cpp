@@ -52,8 +52,8 @@ double cut_to_integer(double value) {
 }
 
 constexpr std::pair<const char*, double (*)(double)> kCasts[] = {
-    {"float32", &to_float32},    {"TF32 (10 mantissa bits)", &to_tf32},
-    {"float16", &to_float16},    {"bfloat16", &to_bfloat16},
+    {"float32", &to_float32},    {"float16", &to_float16},
+    {"bfloat16", &to_bfloat16},  {"TF32 (10 mantissa bits)", &to_tf32},
     {"an integer", &to_integer}, {"an integer, towards zero", &cut_to_integer},
 };
 

@@ -5,7 +5,6 @@
 #include "opdrift/diagnose/evidence/second_look.hpp"
 #include "opdrift/graph/graph_file.hpp"
 #include "opdrift/pipeline/compare.hpp"
-#include "opdrift/pipeline/judge/golden_model.hpp"
 
 namespace opdrift::diagnose::evidence {
 
@@ -18,7 +17,7 @@ bool is_network_input(const verdict::TensorResult& tensor) {
   return tensor.operator_type == "Data" || tensor.operator_type == "Input";
 }
 
-/// Graph json files that the comparison itself can pair by.
+/// Graph files that the comparison itself can pair by.
 std::vector<std::string> pairing_graphs(const RolePair& pair, const ComparisonContext& context) {
   std::vector<std::string> files;
   const auto add = [&](const std::string& role) {

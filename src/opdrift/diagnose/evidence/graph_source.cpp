@@ -1,18 +1,16 @@
 #include "opdrift/diagnose/evidence/graph_source.hpp"
 
-#include "opdrift/graph/atc_json.hpp"
+#include "opdrift/graph/graph_file.hpp"
+#include "opdrift/graph/model_facts.hpp"
 
 namespace opdrift::diagnose::evidence {
 
 Result<GraphSource> read_graph_source(const std::string& path) {
-  graph::AtcJsonOptions options;
+  graph::GraphFileOptions options;
   options.attributes = true;
-  OPDRIFT_TRY(graph::Graph graph, graph::read_atc_json(path, options));
+  OPDRIFT_TRY(graph::Graph graph, graph::read_graph_file(path, options));
   GraphSource source;
-  const auto command = graph.attributes.find("atc_cmdline");
-  if (command != graph.attributes.end() && !command->second.texts.empty()) {
-    source.options = graph::parse_atc_command(command->second.texts.front());
-  }
+  source.options = graph::build_options(graph);
   source.edges = Edges(std::move(graph));
   return source;
 }

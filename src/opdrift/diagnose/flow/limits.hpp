@@ -11,7 +11,7 @@ struct Limits {
   double output = 0.99;      ///< cosine of a net output, of a network input, of an export
   double difference = 0.95;  ///< cosine of an operator, one run against another
   double golden = 0.99;      ///< cosine of an operator against the golden
-  double flushed = 0.1;      ///< share of flushed elements from which underflow is the cause
+  double flushed = 0.05;     ///< share of flushed elements from which underflow is the cause
   double float16 = 65504.0;  ///< largest |value| the low precision holds
 };
 

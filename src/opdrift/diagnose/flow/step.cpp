@@ -18,6 +18,10 @@ Verdict verdict_of(const StepInput& input, std::string_view role) {
   return *run->second.output_cosine >= input.options.limits.output ? Verdict::pass : Verdict::fail;
 }
 
+bool is_network_input(const OperatorFacts& op) {
+  return op.type == "Data" || op.type == "Input";
+}
+
 const OperatorList* comparison(const Facts& facts, std::string_view candidate,
                                std::string_view reference) {
   const auto found = facts.compare.find(pair_key(candidate, reference));
@@ -28,7 +32,7 @@ std::vector<const OperatorFacts*> own_differences(const OperatorList& operators,
   std::vector<const OperatorFacts*> own;
   const OperatorFacts* first = nullptr;
   for (const OperatorFacts& op : operators) {
-    if (is_different(op, limit)) {
+    if (!is_network_input(op) && is_different(op, limit)) {
       first = first == nullptr ? &op : first;
       if (!has_bad_input(op, limit) && (first == &op || !std::isnan(input_error(op)))) {
         own.push_back(&op);

@@ -48,6 +48,9 @@ struct StepResult {
 /// The run's verdict: as given, else by its output cosine, else unknown.
 Verdict verdict_of(const StepInput& input, std::string_view role);
 
+/// A row for what the network is given, not for an operator.
+bool is_network_input(const OperatorFacts& op);
+
 /// Null when there is no comparison, or an empty one.
 const OperatorList* comparison(const Facts& facts, std::string_view candidate,
                                std::string_view reference);

@@ -11,10 +11,6 @@ namespace opdrift::diagnose::flow {
 
 namespace {
 
-bool is_network_input(const OperatorFacts& op) {
-  return op.type == "Data" || op.type == "Input";
-}
-
 StepResult not_repeatable(const RepeatFacts& repeat) {
   StepResult result;
   result.conclusion = Conclusion::nondeterministic;

@@ -101,8 +101,9 @@ std::vector<const OperatorFacts*> operators_of_round(const StepInput& input,
   if (input.options.greedy) {
     return own_differences(operators, limit);
   }
-  const auto first = std::find_if(operators.begin(), operators.end(),
-                                  [&](const auto& op) { return is_different(op, limit); });
+  const auto first = std::find_if(operators.begin(), operators.end(), [&](const auto& op) {
+    return !is_network_input(op) && is_different(op, limit);
+  });
   return first == operators.end() ? std::vector<const OperatorFacts*>{}
                                   : std::vector<const OperatorFacts*>{&*first};
 }
