@@ -236,16 +236,17 @@ test("20,000 operators stay smooth", async () => {
   });
 });
 
-/** Three results of one network: it is fine, then the planted fault shows, then it is worse. */
+/** Three results of one network: it is fine, then the planted fault shows and stays. */
 function series() {
   const original = JSON.parse(readFileSync(join(folder, "200.json"), "utf8"));
   const runs = [];
-  for (const [name, factor] of [["before", 0], ["after", 1], ["later", 2]]) {
+  for (const [name, factor] of [["before", 0], ["after", 1], ["later", 1]]) {
     const result = structuredClone(original);
     result.tensors.forEach((tensor) => {
       const judgement = tensor.judgement;
-      if (factor === 0) judgement.label = "healthy";
-      judgement.relative = factor === 0 ? 1e-3 : judgement.relative * factor;
+      if (factor > 0 || judgement.relative < 0.1) return;
+      judgement.label = "healthy";
+      judgement.relative = 1e-3;
     });
     const path = join(folder, "series", name, "result.json");
     mkdirSync(dirname(path), { recursive: true });
@@ -292,7 +293,7 @@ test("a folder of results is served, and two of them compared", async () => {
       await page.click("#compare");
       await page.waitForSelector("#heat canvas");
       await page.selectOption("#show", "changed");
-      await page.waitForFunction(() => !/^200 /.test(document.querySelector("#operators .shown").textContent));
+      await page.waitForFunction(() => /^80 /.test(document.querySelector("#operators .shown").textContent));
       await picture(page, "compared", true);
     });
     const refused = await fetch(`${address}json/../../200.json`);
