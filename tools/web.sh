@@ -60,7 +60,7 @@ case ${1:-build} in
     [ -x "${2:-}" ] || fail "browse: expected the path of opdrift"
     OPDRIFT=$2
     export CHROMIUM OPDRIFT
-    node --test --test-timeout 240000 test/browser.test.mjs
+    node --test --test-timeout 600000 test/browser.test.mjs
     ;;
   *) fail "unknown argument '$1'; expected install, build, check or browse" ;;
 esac

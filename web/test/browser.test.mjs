@@ -49,6 +49,7 @@ after(async () => {
 /** Runs `body` on a page and insists on a silent console and no request but to `own`. */
 async function onAddress(url, own, options, body) {
   const context = await browser.newContext({ viewport: { width: 1500, height: 950 }, locale: "en-US", ...options });
+  context.setDefaultTimeout(60_000);
   const page = await context.newPage();
   const complaints = [];
   page.on("console", (message) => {
