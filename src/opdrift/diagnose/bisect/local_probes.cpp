@@ -87,7 +87,7 @@ class LocalProbes::State {
     }
     ++probes_;
     Result<ProbeResult> result = try_probe(split_off(golden_, plan_, target_nodes));
-    if (!result && concerns_part(result.error())) {
+    if (!result && !check_failed_ && concerns_part(result.error())) {
       return ProbeResult{Outcome::skip, result.error().message};
     }
     return result;
@@ -113,41 +113,9 @@ class LocalProbes::State {
   /// A model without the branches that these inputs do not take.
   Result<Workpiece> open_side(io::onnx::Model model) {
     const std::string path = model.path;
-    const std::string folder = io::onnx::folder_of_model(path);
-    OPDRIFT_CHECK_OK(engine::inline_branches(
-        model, [&](const io::onnx::Model& present, const std::string& value) {
-          return condition(present, folder, value);
-        }));
-    return io::in_file(engine::prepare({std::move(model), folder}), path);
-  }
-
-  /// The value of a condition; nothing when it cannot be computed.
-  Result<std::optional<bool>> condition(const io::onnx::Model& model, const std::string& folder,
-                                        const std::string& value) {
-    const auto as_bool = [](const tensor::Tensor& tensor) -> std::optional<bool> {
-      return tensor.bytes.size() == 1 ? std::optional(tensor.bytes.span[0] != std::byte{0})
-                                      : std::nullopt;
-    };
-    for (const NamedTensor& input : inputs_) {
-      if (input.name == value) {
-        return as_bool(input.tensor);
-      }
-    }
-    for (const io::onnx::Tensor& constant : model.graph.initializers) {
-      if (constant.name == value) {
-        OPDRIFT_TRY(const tensor::Tensor loaded, io::onnx::load(constant, folder));
-        return as_bool(loaded);
-      }
-    }
-    engine::PlacedModel shown{model, folder};
-    engine::expose(shown.model, Names{value});
-    const auto session = engine::open_model(*runtime_, shown, {});
-    if (!session) {
-      return std::optional<bool>();
-    }
-    const auto values = (*session)->run(inputs_, Names{value});
-    return values && values->front().tensor ? as_bool(*values->front().tensor)
-                                            : std::optional<bool>();
+    engine::PlacedModel placed{std::move(model), io::onnx::folder_of_model(path)};
+    OPDRIFT_CHECK_OK(engine::inline_taken_branches(*runtime_, placed, inputs_));
+    return io::in_file(engine::prepare(std::move(placed)), path);
   }
 
   Result<ProbeResult> try_probe(const Split& split) {
@@ -259,12 +227,15 @@ class LocalProbes::State {
     values.emplace("model", folder + "/model.onnx");
     values.emplace("inputs", folder + "/inputs");
     values.emplace("dir", folder);
-    OPDRIFT_TRY(
-        const Outcome outcome,
-        run_user_check(options_.check, values, work_.path() + "/check.log", options_.cancel));
+    const Result<Outcome> outcome =
+        run_user_check(options_.check, values, work_.path() + "/check.log", options_.cancel);
+    if (!outcome) {
+      check_failed_ = true;
+      return outcome.error();
+    }
     std::error_code ignored;
     std::filesystem::remove_all(folder, ignored);
-    return ProbeResult{outcome, "said by the check"};
+    return ProbeResult{*outcome, "said by the check"};
   }
 
   LocalOptions options_;
@@ -277,6 +248,7 @@ class LocalProbes::State {
   std::vector<NamedTensor> inputs_;
   Values finals_;  // golden
   std::size_t probes_ = 0;
+  bool check_failed_ = false;  // ends the search, whatever part it was about
 };
 
 LocalProbes::LocalProbes(std::unique_ptr<State> state) : state_(std::move(state)) {}

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "opdrift/io/onnx/tensor_data.hpp"
 #include "opdrift/io/onnx/writer.hpp"
 
 namespace opdrift::engine {
@@ -72,7 +73,46 @@ void replace_node(onnx::Graph& graph, std::size_t position, const onnx::Graph& b
                            branch.value_infos.end());
 }
 
+std::optional<bool> as_bool(const tensor::Tensor& tensor) {
+  return tensor.bytes.size() == 1 ? std::optional(tensor.bytes.span[0] != std::byte{0})
+                                  : std::nullopt;
+}
+
+/// A condition by running the model up to it; nothing when that fails.
+std::optional<bool> computed(Runtime& runtime, const onnx::Model& model, const std::string& folder,
+                             const std::vector<NamedTensor>& inputs, const std::string& value) {
+  const std::vector<std::string> names = {value};
+  PlacedModel shown{model, folder};
+  expose(shown.model, names);
+  const auto session = open_model(runtime, shown, {});
+  if (!session) {
+    return std::nullopt;
+  }
+  const auto values = (*session)->run(inputs, names);
+  return values && values->front().tensor ? as_bool(*values->front().tensor) : std::nullopt;
+}
+
 }  // namespace
+
+Result<std::size_t> inline_taken_branches(Runtime& runtime, PlacedModel& placed,
+                                          const std::vector<NamedTensor>& inputs) {
+  const ConditionValue condition = [&](const onnx::Model& model,
+                                       const std::string& value) -> Result<std::optional<bool>> {
+    for (const NamedTensor& input : inputs) {
+      if (input.name == value) {
+        return as_bool(input.tensor);
+      }
+    }
+    for (const onnx::Tensor& constant : model.graph.initializers) {
+      if (constant.name == value) {
+        OPDRIFT_TRY(const tensor::Tensor loaded, onnx::load(constant, placed.folder));
+        return as_bool(loaded);
+      }
+    }
+    return computed(runtime, model, placed.folder, inputs, value);
+  };
+  return inline_branches(placed.model, condition);
+}
 
 Result<std::size_t> inline_branches(onnx::Model& model, const ConditionValue& condition) {
   onnx::Graph& graph = model.graph;

@@ -4,8 +4,10 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "opdrift/base/result.hpp"
+#include "opdrift/engine/instrument.hpp"
 #include "opdrift/io/onnx/model.hpp"
 
 /// If operators of the main graph whose condition is known, replaced by the branch that runs:
@@ -24,5 +26,10 @@ using ConditionValue =
 /// Goes on until no If can be replaced, so that branches within branches are reached. Returns how
 /// many were. Fails as `condition` does, and with `limit` after 10,000 of them.
 Result<std::size_t> inline_branches(io::onnx::Model& model, const ConditionValue& condition);
+
+/// The same with conditions as the runtime computes them from these inputs; what it cannot compute
+/// stays.
+Result<std::size_t> inline_taken_branches(Runtime& runtime, PlacedModel& placed,
+                                          const std::vector<NamedTensor>& inputs);
 
 }  // namespace opdrift::engine

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <map>
+#include <ostream>
 
 #include "unit/engine/model_testing.hpp"
 
@@ -160,45 +162,61 @@ TEST(FindKept, KeepsTheOverflowingMultiplication) {
 struct RealModel {
   const char* file;
   const char* node;  ///< to damage; "" the Conv in the middle
-  bool image = false;
+  const char* end;   ///< whose outputs are judged; "" those of the network
+  std::map<std::string, std::uint64_t> dims;
 };
 
-/// Takes the branch for 16 kHz of the voice activity detectors, whose network lies in an If.
-Result<std::optional<bool>> taken(const onnx::Model&, const std::string&) {
-  return std::optional<bool>(true);
+void PrintTo(const RealModel& model, std::ostream* out) {  // NOLINT: GoogleTest's name
+  *out << model.file;
 }
 
 /// Models that tools/setup.sh models brings.
-class RealModels : public ::testing::TestWithParam<RealModel> {};
+class RealModels : public ::testing::TestWithParam<RealModel> {
+ protected:
+  engine::InputOptions inputs(const onnx::Graph& graph) const {
+    engine::InputOptions inputs;
+    inputs.dims = GetParam().dims;
+    for (const onnx::ValueInfo& input : graph.inputs) {
+      if (input.name == "sr") {
+        const std::vector<std::int64_t> rate = {16000};
+        inputs.files = {{"sr", folder_.file("rate.bin", io::testing::text_of(rate))}};
+      }
+    }
+    return inputs;
+  }
 
+  TempFolder folder_;
+};
+
+// Networks within an If are taken out first: a fault is planted into the main graph only.
 TEST_P(RealModels, APlantedFaultIsFound) {
   OPDRIFT_NEEDS_ONNXRUNTIME();
   const std::string path = std::string(OPDRIFT_SOURCE_DIR "/build/deps/") + GetParam().file;
   if (!std::filesystem::exists(path)) {
     GTEST_SKIP() << path << " is not installed";
   }
-  const TempFolder folder;
   auto model = onnx::open_model(path);
   ASSERT_TRUE(model) << model.error().to_string();
-  ASSERT_TRUE(engine::inline_branches(*model, taken));
-  const std::string golden = folder / "golden.onnx";
-  ASSERT_TRUE(onnx::write_model(golden, *model));
+  LocalBisectOptions options;
+  options.local.inputs = inputs(model->graph);
+  const auto given = engine::make_inputs(model->graph, options.local.inputs);
+  ASSERT_TRUE(given) << given.error().to_string();
+  engine::PlacedModel placed{*model, onnx::folder_of_model(path)};
+  ASSERT_TRUE(engine::inline_taken_branches(*engine::testing::runtime(), placed, given->tensors));
+  options.local.model = folder_ / "golden.onnx";
+  ASSERT_TRUE(onnx::write_model(options.local.model, placed.model));
   std::string damaged;
   for (std::uint64_t channel = 0; channel < 4; ++channel) {
     const auto damage =
-        engine::damage_weight(*model, onnx::folder_of_model(path),
+        engine::damage_weight(placed.model, placed.folder,
                               {.node = GetParam().node, .channel = channel, .factor = 30.0F});
     ASSERT_TRUE(damage) << damage.error().to_string();
     damaged = damage->node;
   }
-  LocalBisectOptions options;
-  options.local.model = golden;
-  options.local.target_model = folder / "target.onnx";
-  ASSERT_TRUE(onnx::write_model(options.local.target_model, *model));
+  options.local.target_model = folder_ / "target.onnx";
+  ASSERT_TRUE(onnx::write_model(options.local.target_model, placed.model));
   options.local.rule = OutputRule::parse("rel_l2=1e-3").value();
-  if (GetParam().image) {
-    options.local.inputs.dims = {{"x:2", 64}, {"x:3", 64}};
-  }
+  options.local.end = GetParam().end;
   const auto report = bisect_locally(options);
   ASSERT_TRUE(report) << report.error().to_string();
   EXPECT_EQ(report->whole.outcome, Outcome::bad) << report->whole.reason;
@@ -208,14 +226,19 @@ TEST_P(RealModels, APlantedFaultIsFound) {
 
 INSTANTIATE_TEST_SUITE_P(
     Bisect, RealModels,
-    ::testing::Values(RealModel{"ocr-models/ch_PP-OCRv4_det_infer.onnx", "", true},
-                      RealModel{"ocr-models/ch_PP-OCRv4_rec_infer.onnx", "", true},
-                      RealModel{"ocr-models/ch_ppocr_mobile_v2.0_cls_infer.onnx", "", true},
-                      RealModel{"vad-models/silero_vad_legacy.onnx", ""},
-                      RealModel{"vad-models/silero_vad_v5.onnx", ""},
-                      RealModel{"wakeword-models/embedding_model.onnx", ""},
-                      RealModel{"wakeword-models/alexa_v0.1.onnx", "Gemm_1"},
-                      RealModel{"wakeword-models/melspectrogram.onnx", ""}));
+    ::testing::Values(
+        RealModel{"ocr-models/ch_PP-OCRv4_det_infer.onnx",
+                  "",
+                  "p2o.ConvTranspose.1",
+                  {{"x:2", 64}, {"x:3", 64}}},
+        RealModel{"ocr-models/ch_PP-OCRv4_rec_infer.onnx", "", "", {{"x:3", 64}}},
+        RealModel{
+            "ocr-models/ch_ppocr_mobile_v2.0_cls_infer.onnx", "", "", {{"x:2", 48}, {"x:3", 64}}},
+        RealModel{"vad-models/silero_vad_legacy.onnx", "", "", {{"sequence", 512}}},
+        RealModel{"vad-models/silero_vad_v5.onnx", "", "", {{"input:1", 512}}},
+        RealModel{"wakeword-models/embedding_model.onnx", "", "", {}},
+        RealModel{"wakeword-models/alexa_v0.1.onnx", "Gemm_1", "", {}},
+        RealModel{"wakeword-models/melspectrogram.onnx", "", "", {{"samples", 4000}}}));
 
 }  // namespace
 }  // namespace opdrift::diagnose
