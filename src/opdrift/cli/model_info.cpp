@@ -135,9 +135,7 @@ void add_operators(const graph::Graph& model, Json& json) {
   for (const std::size_t position : listed) {
     const graph::Operator& op = model.operators[position];
     ++types[op.type];
-    std::vector<std::string> made_by = graph::fusion_passes(op);
-    const std::vector<std::string> ub = graph::ub_fusion_passes(op);
-    made_by.insert(made_by.end(), ub.begin(), ub.end());
+    const std::vector<std::string> made_by = graph::all_fusion_passes(op);
     for (const std::string& pass : made_by) {
       ++passes[pass];
     }
@@ -258,8 +256,9 @@ void add_line(std::string& text, const std::string& title, const std::string& va
 
 std::string container_text(const Json& container) {
   std::string text;
+  const std::string name = text_of(container["name"]);
   add_line(text, "header",
-           text_of(container["name"]) + ", " + text_of(container["type"]) + ", version " +
+           name + (name.empty() ? "" : ", ") + text_of(container["type"]) + ", version " +
                text_of(container["version"]) +
                (container["dynamic"].get<bool>() ? ", dynamic" : "") + ", " +
                human_bytes(container["bytes"].get<std::uint64_t>()));
@@ -276,15 +275,19 @@ std::string container_text(const Json& container) {
 }
 
 std::string tensor_text(const Json& tensor) {
-  std::string text = text_of(tensor["name"]) + "  " + text_of(tensor["dtype"]) + " " +
-                     text_of(tensor["format"]) + " " + tensor["dims"].dump();
+  std::string text = text_of(tensor["name"]) + " ";
+  for (const char* part : {"dtype", "format"}) {
+    const std::string known = text_of(tensor[part]);
+    text += known.empty() ? "" : " " + known;
+  }
+  text += " " + tensor["dims"].dump();
   if (tensor.contains("ranges")) {
     text += "  ranges " + tensor["ranges"].dump();
   }
   if (tensor.contains("dims_before_aipp")) {
     text += "  before AIPP " + tensor["dims_before_aipp"].dump();
   }
-  if (!tensor["bytes"].is_null()) {
+  if (!tensor["bytes"].is_null() && tensor["bytes"].get<std::uint64_t>() != 0) {
     text += "  " + text_of(tensor["bytes"]) + " B";
   }
   return text + (tensor.contains("original") ? "  = " + text_of(tensor["original"]) : "");

@@ -368,6 +368,16 @@ std::vector<std::string> ub_fusion_passes(const Operator& op) {
   return passes;
 }
 
+std::vector<std::string> all_fusion_passes(const Operator& op) {
+  std::vector<std::string> passes = fusion_passes(op);
+  for (std::string& pass : ub_fusion_passes(op)) {
+    if (std::find(passes.begin(), passes.end(), pass) == passes.end()) {
+      passes.push_back(std::move(pass));
+    }
+  }
+  return passes;
+}
+
 std::vector<std::string> fused_originals(const Operator& op) {
   std::vector<std::string> originals;
   if (op.originals_given) {

@@ -121,6 +121,8 @@ std::optional<tensor::DType> dtype_of_proto_name(std::string_view name);
 /// `_single_op_ub_pass_name`) that made an operator.
 std::vector<std::string> fusion_passes(const Operator& op);
 std::vector<std::string> ub_fusion_passes(const Operator& op);
+/// Both, each once.
+std::vector<std::string> all_fusion_passes(const Operator& op);
 
 /// The names of originals worth showing: without empty ones; empty for an operator that stands for
 /// itself.

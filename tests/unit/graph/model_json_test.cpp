@@ -149,7 +149,7 @@ std::string nested(int levels) {
 // Level 2 is the first AttrDef; each func, entry and AttrDef inside is one more, so the seventh
 // func would be level 21.
 TEST(ModelJson, CutsBeyondTwentyLevels) {
-  const json found = json_of_text("attr { key: 'deep' value { " + nested(9) + " } }");
+  const json found = json_of_text("graph { } attr { key: 'deep' value { " + nested(9) + " } }");
   json value = found["attr"][0]["value"];
   int steps = 0;
   while (value["func"].is_object()) {
