@@ -37,6 +37,10 @@ bool is_constant(const std::string& type) {
   return type == "Const" || type == "Constant";
 }
 
+bool takes_inputs(const flow::OperatorFacts& op) {
+  return !op.constant && op.type != "Data" && op.type != "Input";
+}
+
 /// Names an original is listed by: the golden's column may hold several, separated by commas.
 std::vector<std::string> originals_of(const graph::Operator* op,
                                       const verdict::TensorResult& tensor) {
@@ -79,7 +83,7 @@ class Collector {
       add_row(i);
     }
     for (std::size_t i = 0; i < made_.operators.size(); ++i) {
-      if (made_.operators[i].cos_in.empty()) {
+      if (made_.operators[i].cos_in.empty() && takes_inputs(made_.operators[i])) {
         made_.operators[i].cos_in = inputs_by_edges(made_.operators[i].op);
       }
     }
@@ -158,11 +162,14 @@ class Collector {
     return facts;
   }
 
-  /// NaN for an input whose producer was not compared.
+  /// NaN for an input whose producer was not compared, and for an operator no graph knows.
   std::vector<double> inputs_by_edges(const std::string& name) const {
     const graph::Operator* const op = edges_.find(name);
+    if (op == nullptr) {
+      return {kNan};
+    }
     std::vector<double> cosines;
-    for (const graph::InputRef& input : op != nullptr ? op->inputs : kNoInputs) {
+    for (const graph::InputRef& input : op->inputs) {
       if (const auto feed = edges_.feed_of(input)) {
         cosines.push_back(output_of(*feed));
       }
@@ -178,8 +185,6 @@ class Collector {
     const auto output = op->second.find(static_cast<std::uint32_t>(feed.output));
     return output == op->second.end() ? kNan : output->second;
   }
-
-  inline static const std::vector<graph::InputRef> kNoInputs;
 
   const verdict::RunResult& result_;
   const Edges& edges_;

@@ -122,8 +122,10 @@ GeneratedFile keep_file(const std::vector<std::string>& keep) {
 GeneratedFile customize_file(const std::vector<const OperatorFacts*>& operators) {
   std::vector<fixes::CustomDtypes> entries;
   for (const OperatorFacts* const op : operators) {
+    // Of inputs that nothing is known of not even the number is.
+    const std::size_t inputs = std::isnan(input_error(*op)) ? 0 : op->cos_in.size();
     for (const std::string& name : op->original) {
-      entries.push_back(fixes::all_float32(name, op->cos_in.size(), op->cos_out.size()));
+      entries.push_back(fixes::all_float32(name, inputs, op->cos_out.size()));
     }
   }
   return {"customize_dtypes.cfg", fixes::write_customize_dtypes(entries)};
