@@ -4,7 +4,7 @@
 #
 #   bench/run.sh             everything
 #   bench/run.sh SECTION...  only these, of: kernels kernels_kl layouts large jobs half device native
-#                            tiny tiny2 tiny4 convert torchair statistics real start; `report`
+#                            tiny tiny2 tiny4 convert torchair statistics real start models; `report`
 #                            joins what was measured last into bench/results.md
 #
 # OPDRIFT and BENCH_BIN name other builds than build/bin/opdrift and build/bench/bin.
@@ -80,6 +80,16 @@ msprobe() { # KEY NAME REFERENCE KIND TARGET GOLDEN OPTIONS...
     "$opdrift" msprobe compare -tp "$folder/$target" -gp "$folder/$golden" -o "$out/compared" "$@"
 }
 
+# Real models of the test set-up.
+models() {
+  models_folder=${OPDRIFT_DEPS:-build/deps}
+  "$bin/run_costs" "$models_folder/ocr-models/ch_PP-OCRv4_det_infer.onnx" x:2=640 x:3=640
+  "$bin/run_costs" "$models_folder/ocr-models/ch_PP-OCRv4_rec_infer.onnx" x:3=320
+  "$bin/run_costs" "$models_folder/ocr-models/ch_ppocr_mobile_v2.0_cls_infer.onnx" x:2=48 x:3=192
+  "$bin/run_costs" "$models_folder/line-models/mlsd_512x512_large.onnx"
+  "$bin/run_costs" "$models_folder/wakeword-models/embedding_model.onnx" input_1:0=16
+}
+
 section() {
   case $1 in
     kernels) "$bin/kernels_bench" 64 5 plain >"$out/kernels" ;;
@@ -146,6 +156,7 @@ section() {
       ;;
     start) row start "msprobe compare --help (start-up)" "3.2 s, 265 MB" -- \
       "$opdrift" msprobe compare --help ;;
+    models) models >"$out/models" ;;
     report) report >bench/results.md ;;
     *)
       echo "bench: there is no section '$1'" >&2
@@ -201,12 +212,23 @@ $(cat "$out/kernels_kl" 2>/dev/null)
 ## Layouts
 
 $(cat "$out/layouts" 2>/dev/null)
+
+## Models
+
+Plain: opening a model unoptimised and running it once for its outputs. Write: as many bytes to as many
+files. Dump: every operator's outputs, without the check of the final outputs; wanted: (dump - write) /
+plain at most 1.5. Single: opening and running all operators alone (\`check-op\`); wanted: single / plain
+at most 3. Check: all of check-op, judging included. Medians of five, seconds.
+
+| model | operators | MB | plain | write | dump | (dump - write) / plain | single | single / plain | check |
+|---|---|---|---|---|---|---|---|---|---|
+$(cat "$out/models" 2>/dev/null)
 END
 }
 
 if [ $# -eq 0 ]; then
   set -- kernels kernels_kl layouts large jobs half device native tiny2 tiny tiny4 convert \
-    torchair statistics real start report
+    torchair statistics real start models report
 fi
 for name in "$@"; do
   section "$name"

@@ -22,6 +22,8 @@ constexpr Command kCommands[] = {
     {"report", "a result as a page for a browser, or in other formats", &run_report},
     {"trends", "when operators begin to drift over steps, ranks or runs", &run_trends},
     {"serve", "the results below a folder in a browser", &run_serve},
+    {"check-op", "run every operator alone on the target's inputs", &run_check_op},
+    {"repro", "pack one operator with its data of both runs", &run_repro},
     {"dump", "run an ONNX model and write every operator's tensors", &run_dump},
     {"bisect", "search the operator to blame by running parts of a model", &run_bisect},
     {"graph", "operators of a model with inputs, outputs and attributes", &run_graph},

@@ -21,6 +21,8 @@ int run_judge(std::span<const std::string> arguments);
 int run_report(std::span<const std::string> arguments);
 int run_trends(std::span<const std::string> arguments);
 int run_serve(std::span<const std::string> arguments);
+int run_check_op(std::span<const std::string> arguments);
+int run_repro(std::span<const std::string> arguments);
 int run_dump(std::span<const std::string> arguments);
 int run_bisect(std::span<const std::string> arguments);
 int run_extract(std::span<const std::string> arguments);

@@ -59,6 +59,9 @@ void read_tensors(DumpManifest& manifest, const Json& json) {
       tensor.operator_name = text_of(op, "name");
       tensor.operator_type = text_of(op, "type");
       tensor.order = number_of(op, "order");
+      for (const Json& original : array_of(op, "originals")) {
+        tensor.originals.push_back(original.is_string() ? original.get<std::string>() : "");
+      }
       if (tensor.operator_name.empty()) {
         tensor.operator_name = text_of(output, "tensor");
       }

@@ -24,6 +24,8 @@ struct ManifestTensor {
   std::uint32_t index = 0;
   std::uint64_t order = 0;  ///< of the operator; 0 for network inputs
   std::optional<tensor::DType> dtype;
+  /// Operators of the model as given whose work the operator does.
+  std::vector<std::string> originals;
 };
 
 /// An operator output that was not written.

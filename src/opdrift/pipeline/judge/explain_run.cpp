@@ -98,6 +98,11 @@ class Explainer {
   }
 
  private:
+  std::string label_of(ValueId value) const {
+    const std::string& name = problem_.problem.values[value].name;
+    return options_.label ? options_.label(name) : name;
+  }
+
   bool is_culprit(ValueId value) const {
     const auto row = value == kAbsent ? std::nullopt : values_.row_of(value);
     return row && result_.tensors[*row].judgement &&
@@ -111,7 +116,7 @@ class Explainer {
       for (ValueId value = 0; value < problem_.problem.values.size(); ++value) {
         if (values_.has(RunSide::target, value)) {
           if (const auto view = values_.view(RunSide::target, value)) {
-            fingerprints_->add(*view, problem_.problem.values[value].name);
+            fingerprints_->add(*view, label_of(value));
           }
         }
       }
@@ -133,7 +138,7 @@ class Explainer {
         made ? tensor::stored_view(tensor_of(*made)) : Result<tensor::View>(Error{});
     verdict::ExplainContext context;
     context.fingerprints = &fingerprints();
-    context.without = {problem_.problem.values[value].name};
+    context.without = {label_of(value)};
     if (inputs && op.kind != nullptr && index == 0) {
       context.alternatives = verdict::operator_alternatives(
           *op.kind, {.op = *op.op, .inputs = inputs->pointers, .limits = kLimits},

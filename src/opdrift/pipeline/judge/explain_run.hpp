@@ -1,5 +1,8 @@
 #pragma once
 
+#include <functional>
+#include <string>
+
 #include "opdrift/base/parallel.hpp"
 #include "opdrift/pipeline/judge/graph_problem.hpp"
 #include "opdrift/pipeline/judge/pair_values.hpp"
@@ -10,6 +13,9 @@ namespace opdrift::pipeline {
 struct ExplainRunOptions {
   std::size_t jobs = 0;
   const CancelFlag* cancel = nullptr;
+  /// How a value is called in sentences; by its name where this is not set. Values of one label
+  /// are one tensor.
+  std::function<std::string(const std::string& name)> label;
 };
 
 /// Explains the culprits of a judged run: what would make the wrong tensor out of the right one,

@@ -140,8 +140,10 @@ Status judge_run(const GraphProblem& problem, const PairValues& values,
     result.overflow = overflow_summary(problem, values, result);
   }
   if (options.explain) {
-    explain_run(problem, values, {.jobs = options.judge.jobs, .cancel = options.judge.cancel},
-                result);
+    explain_run(
+        problem, values,
+        {.jobs = options.judge.jobs, .cancel = options.judge.cancel, .label = options.label},
+        result);
   }
   return Unit{};
 }

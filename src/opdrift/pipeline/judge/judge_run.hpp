@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -16,6 +17,7 @@ namespace opdrift::pipeline {
 struct JudgeRunOptions {
   verdict::JudgeOptions judge;
   bool explain = true;  ///< explanations and places of tensors that are wrong
+  std::function<std::string(const std::string& name)> label;  ///< of ExplainRunOptions
 };
 
 /// Judges a comparison by the replay budget and writes what was found into `result`: judgements and
