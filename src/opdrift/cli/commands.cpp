@@ -34,6 +34,7 @@ constexpr Command kCommands[] = {
     {"stats", "minimum, maximum, mean, NaN and Inf of every tensor", &run_stats},
     {"convert", "turn dumps into npy, npz, bin, txt, pt or statistics", &run_convert},
     {"overflow", "explain the overflow records of a device dump", &run_overflow},
+    {"compare-outputs", "which boundary of a network the error comes in at", &run_compare_outputs},
     {"advise", "what a finished msaccucmp result table means", &run_advise},
     {"diagnose", "find the cause, the operators and what repairs it", &run_diagnose},
     {"classify-input", "what was done to a network input", &run_classify_input},

@@ -33,6 +33,7 @@ int run_info(std::span<const std::string> arguments);
 int run_om2json(std::span<const std::string> arguments);
 int run_stats(std::span<const std::string> arguments);
 int run_overflow(std::span<const std::string> arguments);
+int run_compare_outputs(std::span<const std::string> arguments);
 int run_advise(std::span<const std::string> arguments);
 int run_diagnose(std::span<const std::string> arguments);
 int run_classify_input(std::span<const std::string> arguments);

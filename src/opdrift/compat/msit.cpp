@@ -7,6 +7,7 @@
 
 #include "opdrift/base/text.hpp"
 #include "opdrift/compat/exit_codes.hpp"
+#include "opdrift/compat/msit_compare.hpp"
 #include "opdrift/compat/msit_surgeon.hpp"
 
 namespace opdrift::compat {
@@ -14,6 +15,9 @@ namespace opdrift::compat {
 namespace {
 
 constexpr std::array kCommands = {
+    MsitCommand{"debug compare", "compare an offline model with the model it was built from",
+                &run_msit_compare},
+    MsitCommand{"debug dump", "dump every tensor of one model", &run_msit_dump},
     MsitCommand{"debug surgeon extract", "cut a sub-graph out of an ONNX model",
                 &run_surgeon_extract},
     MsitCommand{"debug surgeon ext", "the same", &run_surgeon_extract, false},

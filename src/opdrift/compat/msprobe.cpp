@@ -11,6 +11,7 @@
 #include "opdrift/base/text.hpp"
 #include "opdrift/compat/arguments.hpp"
 #include "opdrift/compat/exit_codes.hpp"
+#include "opdrift/compat/msprobe_offline.hpp"
 #include "opdrift/compat/msprobe_parse.hpp"
 #include "opdrift/compat/msprobe_summary.hpp"
 #include "opdrift/compat/path_check.hpp"
@@ -29,10 +30,11 @@ constexpr std::size_t kMaxPath = 4096;
 constexpr std::size_t kMaxName = 255;
 
 constexpr std::string_view kUsage =
-    "usage: msprobe {compare,merge_result,parse} ...\n"
+    "usage: msprobe {compare,merge_result,offline_dump,parse} ...\n"
     "\n"
     "  compare       compares two runs: dump.json files or folders, or torchair dumps\n"
     "  merge_result  merges the xlsx results of several ranks into one workbook\n"
+    "  offline_dump  dumps every tensor of an ONNX or offline model\n"
     "  parse         turns dump files into torch or NumPy files\n"
     "\n"
     "'msprobe COMMAND -h' lists the options of one command.\n";
@@ -41,7 +43,8 @@ const std::vector<OptionSpec>& compare_options() {
   static const std::vector<OptionSpec> kOptions = {
       {.key = "mode",
        .flags = {"-m", "--mode"},
-       .help = "auto: dump.json runs; torchair: GE dump against FX dump or GE dump"},
+       .help = "auto: dump.json runs; torchair: GE dump against FX dump or GE dump; offline_data: "
+               "dumps of networks; offline_model: two models"},
       {.key = "target_path",
        .flags = {"-tp", "--target_path"},
        .help = "run under test: a json file, the folder above the rank folders, or a GE dump",
@@ -393,6 +396,12 @@ int run_auto(const Arguments& given, ReferenceLog& log) {
 
 int run_compare(std::span<const std::string> args, ReferenceLog& log) {
   const std::string mode = mode_of(args);
+  if (mode == "offline_model") {
+    return run_msprobe_offline_model(args, log);
+  }
+  if (mode == "offline_data") {
+    return run_msprobe_offline_data(args);
+  }
   const bool torchair = mode == "torchair";
   if (const auto unknown = unknown_option(args, torchair)) {
     log.error("Invalid argument '" + *unknown + "' for mode '" + mode + "'");
@@ -406,7 +415,7 @@ int run_compare(std::span<const std::string> args, ReferenceLog& log) {
     return run_torchair(parsed.arguments, log);
   }
   if (mode != "auto") {
-    log.error("mode '" + mode + "': expected auto or torchair");
+    log.error("mode '" + mode + "': expected auto, torchair, offline_data or offline_model");
     return kRefused;
   }
   return run_auto(parsed.arguments, log);
@@ -440,6 +449,9 @@ int run_msprobe(std::span<const std::string> args) {
   }
   if (!args.empty() && args.front() == "merge_result") {
     return run_merge(args.subspan(1), log);
+  }
+  if (!args.empty() && args.front() == "offline_dump") {
+    return run_msprobe_offline_dump(args.subspan(1), log);
   }
   if (!args.empty() && args.front() == "parse") {
     return run_parse(args.subspan(1));

@@ -61,6 +61,7 @@ class Dumper {
     report_.folder = store_.folder();
     session_.provider = options.provider;
     session_.threads = options.threads;
+    session_.optimization = options.session_optimization;
   }
 
   Result<DumpReport> run() {

@@ -42,6 +42,9 @@ struct DumpOptions {
   bool overwrite = false;     ///< remove an older dump of opdrift's from the folder first
   InputOptions inputs;
   Optimization optimization = Optimization::none;
+  /// What the library may do when it runs the graph whose values are exposed: every one of them is
+  /// kept, whereas `optimization` fuses operators.
+  Optimization session_optimization = Optimization::none;
   Precision precision = Precision::fp32;
   /// Operators that stay f32 in a run of reduced precision: names of the model as given (a fused
   /// operator counts as all of its originals), or "OpType::" and a type.

@@ -3,10 +3,12 @@
 #include <filesystem>
 #include <optional>
 #include <system_error>
+#include <utility>
 
 #include "opdrift/base/text.hpp"
 #include "opdrift/diagnose/offline/added_columns.hpp"
 #include "opdrift/graph/graph_file.hpp"
+#include "opdrift/graph/model_facts.hpp"
 #include "opdrift/io/file_writer.hpp"
 
 namespace opdrift::diagnose {
@@ -31,10 +33,8 @@ Result<graph::Graph> read_graph(const std::string& path) {
 /// The network's inputs.
 std::vector<std::string> data_operators(const graph::Graph& graph) {
   std::vector<std::string> names;
-  for (const graph::Operator& op : graph.operators) {
-    if (op.type == "Data") {
-      names.push_back(op.name);
-    }
+  for (graph::NetTensor& input : graph::net_inputs(graph)) {
+    names.push_back(std::move(input.name));
   }
   return names;
 }
@@ -57,7 +57,8 @@ Status write_files(const AdviseOptions& options, ResultTable& table,
     OPDRIFT_CHECK_OK(write_result_table(path_of(stem + "_passes.csv"), fusion));
     const FusionPasses suspected = suspected_passes(report.alarms, *passes);
     if (!suspected.empty()) {
-      OPDRIFT_CHECK_OK(io::write_file(path_of("fusion_switch.cfg"), fusion_switch_text(suspected)));
+      OPDRIFT_CHECK_OK(io::write_file(path_of("fusion_switch.cfg"),
+                                      fixes::write_fusion_switch(switched_off(suspected))));
     }
   }
   add_columns(table, options.output_nodes);

@@ -2,9 +2,8 @@
 
 #include <cmath>
 
-#include <nlohmann/json.hpp>
-
 #include "opdrift/base/text.hpp"
+#include "opdrift/graph/model_facts.hpp"
 
 namespace opdrift::diagnose {
 
@@ -12,24 +11,10 @@ namespace {
 
 constexpr std::string_view kNoMatch = "Fusion node not match";
 
-std::set<std::string> names_in(const graph::Operator& op, const std::string& key) {
-  std::set<std::string> names;
-  if (const auto found = op.attributes.find(key); found != op.attributes.end()) {
-    for (const std::string& name : found->second.texts) {
-      if (!name.empty()) {
-        names.insert(name);
-      }
-    }
-  }
-  return names;
-}
-
-nlohmann::ordered_json all_off(const std::set<std::string>& passes) {
-  nlohmann::ordered_json part = nlohmann::ordered_json::object();
-  for (const std::string& pass : passes) {
-    part[pass] = "off";
-  }
-  return part;
+std::set<std::string> set_of(const std::vector<std::string>& names) {
+  std::set<std::string> all(names.begin(), names.end());
+  all.erase("");
+  return all;
 }
 
 }  // namespace
@@ -46,7 +31,7 @@ std::string FusionPasses::text() const {
 }
 
 FusionPasses passes_of(const graph::Operator& op) {
-  return {names_in(op, "pass_name"), names_in(op, "pass_name_ub")};
+  return {set_of(graph::fusion_passes(op)), set_of(graph::ub_fusion_passes(op))};
 }
 
 PassIndex::PassIndex(const graph::Graph& graph) {
@@ -92,17 +77,15 @@ FusionPasses suspected_passes(const std::vector<Alarm>& alarms, const PassIndex&
   return suspected;
 }
 
-std::string fusion_switch_text(const FusionPasses& off) {
-  nlohmann::ordered_json parts = nlohmann::ordered_json::object();
-  if (!off.graph.empty()) {
-    parts["GraphFusion"] = all_off(off.graph);
+fixes::FusionSwitch switched_off(const FusionPasses& passes) {
+  fixes::FusionSwitch off;
+  for (const std::string& pass : passes.graph) {
+    off.graph.emplace_back(pass, false);
   }
-  if (!off.buffer.empty()) {
-    parts["UBFusion"] = all_off(off.buffer);
+  for (const std::string& pass : passes.buffer) {
+    off.ub.emplace_back(pass, false);
   }
-  nlohmann::ordered_json file;
-  file["Switch"] = std::move(parts);
-  return file.dump(2) + "\n";
+  return off;
 }
 
 }  // namespace opdrift::diagnose

@@ -5,18 +5,19 @@
 #include <unordered_map>
 #include <vector>
 
+#include "opdrift/diagnose/fixes/fusion_switch.hpp"
 #include "opdrift/diagnose/offline/analyser.hpp"
 #include "opdrift/diagnose/offline/result_table.hpp"
 #include "opdrift/graph/graph.hpp"
 
-/// What fusion did to the operators of a result table, out of the graph of the fused model (its
-/// operators' `pass_name` and `pass_name_ub`, read with attributes).
+/// What fusion did to the operators of a result table, out of the graph of the fused model, read
+/// with attributes (graph/model_facts.hpp: fusion_passes, ub_fusion_passes).
 namespace opdrift::diagnose {
 
 /// Names of compiler passes, ascending.
 struct FusionPasses {
-  std::set<std::string> graph;   ///< `pass_name`
-  std::set<std::string> buffer;  ///< `pass_name_ub`
+  std::set<std::string> graph;   ///< graph fusion
+  std::set<std::string> buffer;  ///< fusion in the unified buffer
 
   bool empty() const { return graph.empty() && buffer.empty(); }
   void add(const FusionPasses& other);
@@ -49,11 +50,7 @@ ResultTable fusion_report(const ResultTable& result, const PassIndex& passes, bo
 /// The passes of the operators in `alarms`.
 FusionPasses suspected_passes(const std::vector<Alarm>& alarms, const PassIndex& passes);
 
-/// fusion_switch.cfg that turns off these passes only:
-///
-///   {"Switch": {"GraphFusion": {"<pass>": "off", ...}, "UBFusion": {...}}}
-///
-/// A part without passes is left out.
-std::string fusion_switch_text(const FusionPasses& off);
+/// A switch that turns off these passes only.
+fixes::FusionSwitch switched_off(const FusionPasses& passes);
 
 }  // namespace opdrift::diagnose
