@@ -59,9 +59,10 @@ Done check_values(const CompareOptions& options) {
 /// What is left to other commands of opdrift.
 Done check_offered(const CompareOptions& options) {
   if (options.localise) {
-    return failed(Number::not_supported,
-                  "--locat: compare first, then let 'opdrift bisect' find the place the error "
-                  "comes from");
+    return failed(
+        Number::not_supported,
+        "--locat: compare first; 'opdrift bisect start MODEL --golden DUMP' then searches "
+        "the place the error comes from");
   }
   if (options.single_op) {
     return failed(Number::not_supported,

@@ -14,12 +14,12 @@
 #include "opdrift/engine/dump.hpp"
 #include "opdrift/engine/dump_names.hpp"
 #include "opdrift/engine/instrument.hpp"
+#include "opdrift/engine/surgery/save_part.hpp"
 #include "opdrift/io/ascend/mapping.hpp"
 #include "opdrift/io/dump_folder.hpp"
 #include "opdrift/io/file_writer.hpp"
 #include "opdrift/io/onnx/graph.hpp"
 #include "opdrift/io/onnx/tensor_data.hpp"
-#include "opdrift/io/onnx/writer.hpp"
 
 namespace opdrift::diagnose::offline {
 
@@ -216,12 +216,9 @@ class Golden {
     }
     engine::expose(model_, values);
     const std::string path = run_.model_folder + "/new_" + fs::path(run_.model).filename().string();
-    const Status written = onnx::write_model(path, model_);
-    if (!written && written.error().code == ErrorCode::limit) {
-      made_.notes.push_back("the exposed model is too large for one file and was not written");
-      return Unit{};
-    }
-    return Done(written);
+    OPDRIFT_TRY([[maybe_unused]] const engine::SavedPart saved,
+                engine::save_part(path, {model_, folder_}));
+    return Unit{};
   }
 
   const GoldenRun& run_;
