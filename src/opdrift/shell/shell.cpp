@@ -79,12 +79,12 @@ class Loop {
       begin();
       const ReadLine line = reader->read(kPrompt);
       if (line.state == ReadState::end) {
-        say_bye();
+        say_bye("\nBye.\n");
         return;
       }
       if (line.state == ReadState::interrupted) {
         if (!options_.terminal.interactive || trim(line.text).empty()) {
-          say_bye();
+          say_bye("Bye.\n");
           return;
         }
         continue;
@@ -102,9 +102,9 @@ class Loop {
     failures_ += fine ? std::size_t{0} : std::size_t{1};
   }
 
-  void say_bye() {
+  void say_bye(std::string_view words) {
     if (options_.terminal.interactive) {
-      write_to(stdout, "Bye.\n");
+      write_to(stdout, words);
     }
   }
 

@@ -69,7 +69,7 @@ TEST(Panel, KeepsEveryLineWithinTheNarrowestTerminals) {
 TEST(Wrapping, BreaksAtBlanksAndKeepsColours) {
   const Lines lines = wrapped({{"one two "}, {"three four", Tone::red}}, 14);
   ASSERT_EQ(lines.size(), 2U);
-  EXPECT_EQ(to_text(lines[0], false), "one two three ");
+  EXPECT_EQ(to_text(lines[0], false), "one two three");
   EXPECT_EQ(to_text(lines[1], true), "\x1b[31mfour\x1b[0m");
 }
 

@@ -136,6 +136,25 @@ TEST(Ls, CountsTypesAndFindsByPart) {
   EXPECT_THAT(shell.out, HasSubstr("Conv2D.conv_1.2.3.17"));
 }
 
+TEST(GraphFiles, AreReadAsGeWritesThem) {
+  TestShell shell;
+  shell.file("npu/debug_0/graph/ge_proto_00000003_Build.txt",
+             R"(name: "m" graph { name: "net" attr { key: "_session_graph_id" value { s: "0_1" } }
+      op { name: "a" type: "Data" output_desc { dtype: DT_FLOAT layout: "ND" shape { dim: 4 } } }
+      op { name: "b/c" type: "Relu" input: "a:0" id: 1
+           attr { key: "pass_name" value { s: "APass" } }
+           input_desc { dtype: DT_FLOAT16 layout: "ND" } } })");
+  shell.file("npu/debug_0/graph/ge_proto_00000002_PreRun.txt", "name: \"other stage\"");
+  ASSERT_TRUE(shell.run("ni b/c -a")) << shell.err;
+  EXPECT_THAT(shell.out, HasSubstr("Op(Type/Name): [Relu] b/c"));
+  EXPECT_THAT(shell.out, HasSubstr("-[0][DT_FLOAT16][ND][] a:0"));
+  EXPECT_THAT(shell.out, HasSubstr("pass_name: APass"));
+  EXPECT_EQ(shell.err, "");
+  shell.file("npu/debug_0/graph/ge_proto_00000004_Build.txt", "name: \"cut");
+  shell.run("ls");
+  EXPECT_THAT(shell.err, HasSubstr("ge_proto_00000004_Build.txt"));
+}
+
 TEST(GraphFiles, AreReadAgainWhenTheyChange) {
   TestShell shell;
   shell.file(kGraph, small_graph());

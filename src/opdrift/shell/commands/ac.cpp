@@ -18,7 +18,7 @@ constexpr OptionSpec kOptions[] = {
 Status run(Session& session, const CommandLine& line) {
   OPDRIFT_TRY(const std::size_t records, line.count("-l", 3));
   const auto step = [&session](const Status& status) {
-    if (!status.has_value()) {
+    if (!status.has_value() && status.error().code != ErrorCode::cancelled) {
       session.screen.warn(status.error());
     }
     return !session.stopping();

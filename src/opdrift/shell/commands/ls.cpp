@@ -102,7 +102,7 @@ Status run(Session& session, const CommandLine& line) {
   }
   return any ? Status(Unit{})
              : Error{ErrorCode::not_found,
-                     "expected ge_proto_<number>_" + session.settings.graph_stage + ".txt.json",
+                     "expected ge_proto_<number>_" + session.settings.graph_stage + ".txt",
                      session.workspace.debug(kDebugIds[0], "graph")};
 }
 

@@ -30,7 +30,7 @@ constexpr std::array<std::string_view, 12> kTrainAdvice = {
 template <std::size_t count>
 Status advise(Session& session, const std::array<std::string_view, count>& lines) {
   for (const std::string_view line : lines) {
-    session.screen.note(line);
+    session.screen.print(wrapped(text_line(std::string(line)), session.screen.paper().columns));
   }
   return Unit{};
 }

@@ -236,10 +236,11 @@ Status show_summary(Session& session, const SummaryRequest& request) {
   for (const ComparedOperator& op : shown) {
     show_operator(session, op, request.limit);
   }
-  session.screen.print(text_line(
-      "Look at the first one first: later operators may only inherit its error. A high cosine does "
-      "not prove that a result is right.",
-      Tone::faint));
+  session.screen.print(wrapped(
+      text_line("Look at the first one first: later operators may only inherit its error. A "
+                "high cosine does not prove that a result is right.",
+                Tone::faint),
+      session.screen.paper().columns));
   return Unit{};
 }
 

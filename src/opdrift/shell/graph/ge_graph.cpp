@@ -9,6 +9,9 @@
 #include "opdrift/base/text.hpp"
 #include "opdrift/graph/atc_builder.hpp"
 #include "opdrift/graph/atc_json.hpp"
+#include "opdrift/graph/graph_file.hpp"
+#include "opdrift/graph/om/model_file.hpp"
+#include "opdrift/graph/om/model_json.hpp"
 
 namespace opdrift::shell {
 
@@ -213,6 +216,21 @@ Status walk(std::string_view text, const std::string& path, Walker& walker) {
   return Unit{};
 }
 
+/// The JSON form of a graph file, made on the way for a text.
+Result<Bytes> json_of(const std::string& path) {
+  if (graph::graph_file_kind(path) != graph::GraphFileKind::ge_text) {
+    return map_file(path);
+  }
+  OPDRIFT_TRY(const graph::ModelFile file, graph::open_model_file(path));
+  std::vector<std::byte> text;
+  OPDRIFT_CHECK_OK(graph::write_model_json(file.model, [&text](std::string_view piece) -> Status {
+    const ByteSpan bytes = as_bytes(piece);
+    text.insert(text.end(), bytes.begin(), bytes.end());
+    return Unit{};
+  }));
+  return own_bytes(std::move(text));
+}
+
 std::string attribute_line(const json& entry) {
   const json& value = member(entry, "value");
   std::string shown = value.dump(-1, ' ', false, json::error_handler_t::replace);
@@ -245,12 +263,12 @@ Result<GeGraph> parse_ge_graph(std::string_view text, const std::string& path) {
 }
 
 Result<GeGraph> read_ge_graph(const std::string& path) {
-  OPDRIFT_TRY(const Bytes bytes, map_file(path));
+  OPDRIFT_TRY(const Bytes bytes, json_of(path));
   return parse_ge_graph(as_text(bytes.span), path);
 }
 
 Result<std::vector<std::string>> attributes_of(const std::string& path, std::string_view name) {
-  OPDRIFT_TRY(const Bytes bytes, map_file(path));
+  OPDRIFT_TRY(const Bytes bytes, json_of(path));
   std::vector<std::string> lines;
   Walker walker(
       [&](const json& source) {

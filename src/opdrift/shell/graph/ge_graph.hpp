@@ -10,8 +10,9 @@
 
 #include "opdrift/base/result.hpp"
 
-/// A compiled graph with what people want to see of an operator, from the JSON form of a graph dump
-/// (the one `atc --mode=1` writes; graph/atc_json.hpp has its grammar). Read beside that grammar:
+/// A compiled graph with what people want to see of an operator, from a graph dump as text
+/// (graph/om/model_text.hpp) or its JSON form (graph/atc_json.hpp). Read beside the grammar of the
+/// latter:
 ///
 ///   graph       "attr": _session_graph_id (s)
 ///   op          "input_desc", "attr": pass_name (s | list.s), <name>_kernelname | _kernelname (s),
@@ -65,8 +66,8 @@ struct GeGraph {
   std::vector<Node> nodes;
 };
 
-/// Reads a JSON graph; memory follows what is kept of it. Fails with bad_json or as mapping a file
-/// does.
+/// Reads a graph of either form; memory follows what is kept of it, and the length of the file for
+/// a text. Fails with bad_json or as mapping a file or graph::open_model_file does.
 Result<GeGraph> read_ge_graph(const std::string& path);
 Result<GeGraph> parse_ge_graph(std::string_view text, const std::string& path);
 

@@ -70,11 +70,11 @@ std::vector<GraphFile> find_graph_files(const std::string& folder, std::string_v
     if (const auto number = number_of(file.name, stage, kJson)) {
       const std::string text = file.path.substr(0, file.path.size() - 5);
       if (json_counts(text)) {
-        files.push_back({file.path, *number, true});
+        files.push_back({file.path, *number});
       }
     } else if (const auto text_number = number_of(file.name, stage, kText)) {
       if (state_of(file.path).st_size > 0 && !json_counts(file.path)) {
-        files.push_back({file.path, *text_number, false});
+        files.push_back({file.path, *text_number});
       }
     }
   }
@@ -95,11 +95,6 @@ const std::vector<GeGraph>& GraphStore::of(int id, const Workspace& workspace,
   loaded.state = std::move(state);
   loaded.graphs.clear();
   for (const GraphFile& file : files) {
-    if (!file.json) {
-      screen.warn(file.path + ": expected its JSON form beside it (" + file.path +
-                  ".json, as atc --mode=5 writes it)");
-      continue;
-    }
     Result<GeGraph> graph = read_ge_graph(file.path);
     if (graph.has_value()) {
       loaded.graphs.push_back(std::move(*graph));

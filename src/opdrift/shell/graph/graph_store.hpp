@@ -20,7 +20,6 @@ namespace opdrift::shell {
 struct GraphFile {
   std::string path;
   std::uint64_t number = 0;
-  bool json = true;
 };
 
 /// Files of the stage below `folder`, one per number and folder.

@@ -73,6 +73,7 @@ class Layout {
 
  private:
   /// The longest way from a source; edges against the order of execution (loops) are not counted.
+  /// Sources themselves stand right above the first operator that takes them.
   void set_layers() {
     std::vector<std::size_t> order(boxes_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -84,18 +85,34 @@ class Layout {
       rank[order[k]] = k;
     }
     std::vector<std::vector<std::size_t>> sources(boxes_.size());
+    std::vector<std::vector<std::size_t>> takers(boxes_.size());
     for (const DrawnEdge& edge : part_.edges) {
       if (rank[edge.from] < rank[edge.to]) {
         sources[edge.to].push_back(edge.from);
+        takers[edge.from].push_back(edge.to);
       }
     }
     for (const std::size_t box : order) {
       for (const std::size_t source : sources[box]) {
         boxes_[box].layer = std::max(boxes_[box].layer, boxes_[source].layer + 1);
       }
+    }
+    for (const std::size_t box : order) {
+      if (sources[box].empty() && !takers[box].empty()) {
+        boxes_[box].layer = first_layer(takers[box]) - 1;
+      }
       layers_.resize(std::max(layers_.size(), boxes_[box].layer + 1));
       layers_[boxes_[box].layer].push_back(box);
     }
+  }
+
+  /// The uppermost layer of some boxes; none of these is a source.
+  std::size_t first_layer(const std::vector<std::size_t>& boxes) const {
+    std::size_t layer = boxes_[boxes.front()].layer;
+    for (const std::size_t box : boxes) {
+      layer = std::min(layer, boxes_[box].layer);
+    }
+    return layer;
   }
 
   /// Every box moves to the mean place of its neighbours in the layer above, then below, in turns.

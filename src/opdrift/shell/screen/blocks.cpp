@@ -259,7 +259,11 @@ Lines wrapped(const Line& line, std::size_t columns) {
   Lines lines;
   for (std::size_t first = 0; first < glyphs.size();) {
     const std::size_t end = line_end(glyphs, first, std::max<std::size_t>(1, columns));
-    lines.push_back(line_of(glyphs, first, end));
+    std::size_t last = end;
+    while (end < glyphs.size() && last > first + 1 && glyphs[last - 1].bytes == " ") {
+      --last;
+    }
+    lines.push_back(line_of(glyphs, first, last));
     first = end;
   }
   return lines;
