@@ -235,7 +235,7 @@ INSTANTIATE_TEST_SUITE_P(
         RealModel{
             "ocr-models/ch_ppocr_mobile_v2.0_cls_infer.onnx", "", "", {{"x:2", 48}, {"x:3", 64}}},
         RealModel{"vad-models/silero_vad_legacy.onnx", "", "", {{"sequence", 512}}},
-        RealModel{"vad-models/silero_vad_v5.onnx", "", "", {{"input:1", 512}}},
+        RealModel{"vad-models/silero_vad_v5.onnx", "", "", {{"input:1", 512}, {"state:1", 1}}},
         RealModel{"wakeword-models/embedding_model.onnx", "", "", {}},
         RealModel{"wakeword-models/alexa_v0.1.onnx", "Gemm_1", "", {}},
         RealModel{"wakeword-models/melspectrogram.onnx", "", "", {{"samples", 4000}}}));
