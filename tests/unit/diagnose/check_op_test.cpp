@@ -28,10 +28,10 @@ using Dims = std::map<std::string, std::uint64_t>;
 struct DumpRequest {
   std::string model;
   std::string folder;
-  Dims dims;
+  Dims dims = {};
   engine::Precision precision = engine::Precision::fp32;
   engine::Optimization optimization = engine::Optimization::none;
-  std::vector<engine::InputFile> files;
+  std::vector<engine::InputFile> files = {};
 };
 
 std::string dump(const DumpRequest& request) {
@@ -170,12 +170,12 @@ class RealNetwork : public ::testing::TestWithParam<Network> {
   }
 
   DumpRequest request(const std::string& model, const std::string& to) const {
-    DumpRequest request{model, folder_ / to, GetParam().dims};
+    DumpRequest made{model, folder_ / to, GetParam().dims};
     if (std::string(GetParam().file).starts_with("vad-models")) {
       const std::string rate = io::testing::text_of<std::int64_t>({16000});
-      request.files = {{"sr", folder_.file("sr.bin", rate)}};
+      made.files = {{"sr", folder_.file("sr.bin", rate)}};
     }
-    return request;
+    return made;
   }
 
   TempFolder folder_;
@@ -315,9 +315,13 @@ onnx::Model if_model() {
                         onnx::make_value_info("c", engine::testing::kBool, {})};
   const auto branch = [](const std::string& type) {
     onnx::Graph graph;
-    graph.name = type;
+    io::ProtobufField name;
+    name.number = 2;
+    name.type = io::WireType::bytes;
+    name.bytes = as_bytes("branch");
+    graph.unknown.push_back({name, nullptr});
     graph.nodes = {onnx::make_node(type, "inner" + type, {"r", "r"}, {type + "_out"})};
-    graph.outputs = {onnx::make_value_info(type + "_out")};
+    graph.outputs = {engine::testing::floats(type + "_out", {{3, ""}})};
     return graph;
   };
   model.graph.nodes = {onnx::make_node("Relu", "relu", {"x"}, {"r"}),
