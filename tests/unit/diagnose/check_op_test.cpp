@@ -188,7 +188,9 @@ TEST_P(RealNetwork, ThePlantedFaultIsTheOnlyOperatorThatIsBadAlone) {
   CheckOpOptions options;
   options.model = model_;
   DumpRequest target = request(damaged(), "target");
-  target.precision = engine::Precision::bf16;  // a variance of the detector overflows fp16
+  // A variance of the detector overflows fp16; bodies are held to limits, which are wide for bf16.
+  const bool in_body = std::string(GetParam().file).starts_with("vad-models");
+  target.precision = in_body ? engine::Precision::fp32 : engine::Precision::bf16;
   options.target = dump(target);
   options.golden = dump(request(model_, "golden"));
   const CheckOpResult result = check(options);
