@@ -132,7 +132,7 @@ int run_classify_input(std::span<const std::string> arguments) {
   app.footer(
       "Examples:\n"
       "  opdrift classify-input npu_input.npy cpu_input.npy\n"
-      "  opdrift classify-input Aipp.aipp.1.2.3 input.npy --aipp aipp.cfg --write-aipp new.cfg\n"
+      "  opdrift classify-input npu.npy cpu.npy --aipp a.cfg --write-aipp new.cfg\n"
       "\nExit codes: 0 the inputs are equal, 1 they differ, 2 trouble.\n");
   ClassifyOptions options;
   app.add_option("DEVICE", options.device, "file of one tensor: what the model got")->required();
