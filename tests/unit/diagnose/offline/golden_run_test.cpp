@@ -55,7 +55,9 @@ TEST(GoldenRun, InputsAreTheValuesOfTheirProducers) {
   const SmallRun small;
   ASSERT_TRUE(run_golden(small.run));
   std::map<std::string, std::string> files;
-  for (const std::string& name : *io::list_files(small.run.dump_folder)) {
+  const auto names = io::list_files(small.run.dump_folder);
+  ASSERT_TRUE(names.has_value());
+  for (const std::string& name : *names) {
     files[name.substr(0, name.find('.', name.find('.') + 1))] = small.run.dump_folder + "/" + name;
   }
   EXPECT_EQ(values_of(files["input_a_b_c.0"]), values_of(files["first.0"]));
