@@ -34,7 +34,7 @@ TEST(Ranges, DimsAndInputsTurnLikeNestedLoops) {
 }
 
 TEST(Ranges, LimitsAreKept) {
-  const std::string name(46, 'n');
+  const std::string name(45, 'n');
   EXPECT_TRUE(expand_ranges(name + ":1,"
                                    "2"));
   EXPECT_FALSE(expand_ranges(name + ":1,22"));
