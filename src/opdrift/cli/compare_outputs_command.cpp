@@ -17,7 +17,7 @@ namespace offline = diagnose::offline;
 constexpr const char* kFooter =
     "Examples:\n"
     "  opdrift compare-outputs --onnx onnx_out/ --om npu_out/\n"
-    "  opdrift compare-outputs --framework torch_out/ --onnx onnx_out/ --om npu_out/ \\\n"
+    "  opdrift compare-outputs --framework torch/ --onnx onnx/ --om npu/ \\\n"
     "      --inputs-framework torch_in/ --inputs-om npu_in/\n"
     "\nFolders hold .npy or .bin files, paired by name, else in the order of their numbers.\n"
     "\nExit codes: 0 all agree, 1 the sides differ, 2 trouble.\n";

@@ -15,7 +15,7 @@ constexpr const char* kFooter =
     "Examples:\n"
     "  opdrift extract model.onnx -o part.onnx --start conv1 --end relu4,add7\n"
     "  opdrift extract model.onnx -o head.onnx --start pool --check\n"
-    "  opdrift extract model.onnx -o one.onnx --start c3 --end c3 --input-shape x:1,64"
+    "  opdrift extract m.onnx -o one.onnx --start c3 --end c3 --input-shape x:1,64"
     "\n"
     "\nKept are the operators behind a start and before an end. The inputs of the new model are "
     "what\n"

@@ -32,8 +32,8 @@ namespace opdrift::diagnose::testing {
 
 namespace fs = std::filesystem;
 namespace onnx = io::onnx;
-using io::testing::content_of;
 using engine::testing::TempFolder;
+using io::testing::content_of;
 using Json = nlohmann::ordered_json;
 
 inline Json attribute(const std::string& key, const std::string& text) {
