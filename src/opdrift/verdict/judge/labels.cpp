@@ -68,6 +68,10 @@ class Labeller {
     double scale = 0.0;  ///< largest input norm per root of its elements
     double largest_r = 0.0;
     bool known = true;  ///< every input was looked at, or stood in for
+    bool any = false;   ///< there are inputs at all
+
+    /// The sides read the same: whatever differs behind the operator is its own.
+    bool same() const { return any && known && !classes && r2 == 0.0; }
   };
 
   Incoming incoming(const ProblemOperator& op) const {
@@ -78,6 +82,7 @@ class Labeller {
         continue;
       }
       const Depth& depth = depth_[value];
+      in.any = true;
       in.culprit = in.culprit || depth.culprit_upstream;
       in.classes = in.classes || depth.classes;
       in.r2 += depth.r * depth.r;
@@ -204,7 +209,8 @@ class Labeller {
   }
 
   // The operator could not be replayed: classes speak, and the shape of the error (tier N).
-  void decide_unmodelled(const Found& found, const Incoming& in, Judgement& judgement) const {
+  void decide_unmodelled(const ProblemOperator& op, const Found& found, const Incoming& in,
+                         Judgement& judgement) const {
     if (found.equal) {
       judgement.tier = Tier::exact;
       set(judgement, Label::healthy, Cause::none);
@@ -218,20 +224,32 @@ class Labeller {
       judgement.tier = Tier::none;
       set(judgement, Label::unjudged, Cause::not_modelled);
     } else {
-      decide_by_shape(found, in, judgement);
+      decide_by_shape(op, found, in, judgement);
     }
+  }
+
+  // Where nothing came in no gain is needed. What the operator does inside is not known, so it gets
+  // the limit of results without a model.
+  static bool too_large_alone(const Found& found, const Incoming& in) {
+    constexpr double kRoundoffs = 32.0;
+    constexpr double kLeast = 1e-3;
+    const double limit = std::max(kRoundoffs * replay::unit_roundoff(found.dtype), kLeast);
+    return in.same() && !(ratio(found.error_norm, found.golden_norm) <= limit);
   }
 
   // Without weights the gain is unknown, so the size of the error alone is never blamed. Without a
   // profile of what the inputs bring, their faults are not told from new ones.
-  void decide_by_shape(const Found& found, const Incoming& in, Judgement& judgement) const {
+  void decide_by_shape(const ProblemOperator& op, const Found& found, const Incoming& in,
+                       Judgement& judgement) const {
     const double u = replay::unit_roundoff(found.dtype);
     const double own = std::hypot(found.budget, 0.42 * u * found.golden_norm);
     const double carried = std::max(found.white, in.largest_r * found.golden_norm);
     judgement.q_own = ratio(found.error_norm, std::hypot(own, carried));
     const bool blamed = !(judgement.z <= kCulprit) && (found.shaped || !in.culprit);
     const bool sized = judgement.tier == Tier::norms && !(judgement.q_own <= kCulprit);
-    if (blamed || sized) {
+    const bool random = op.kind != nullptr && op.kind->evaluate == nullptr;
+    const bool alone = !random && too_large_alone(found, in);
+    if (blamed || sized || alone) {
       set(judgement, Label::culprit, blamed ? Cause::local_error : Cause::own_error);
     } else if (!(judgement.z <= kCulprit)) {
       set(judgement, Label::victim, Cause::inherited_error);
@@ -290,7 +308,7 @@ class Labeller {
     } else if (found.state == State::compared) {
       note_unmodelled(in, found, depth);
       judgement.relative = depth.r;
-      decide_unmodelled(found, in, judgement);
+      decide_unmodelled(op, found, in, judgement);
     } else if (found.exact) {
       decide_exact(found, in, judgement);
     } else {
