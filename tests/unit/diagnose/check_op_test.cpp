@@ -109,9 +109,12 @@ std::size_t damage_bodies(onnx::Graph& graph) {
       for (auto& body : attribute.graphs) {
         onnx::Model inner;
         inner.graph = *body;
+        bool here = false;
         engine::DamageOptions options;
-        options.channel = 5;  // the first one of a Fourier transform is zero
-        const bool here = engine::damage_weight(inner, ".", options).has_value();
+        // Some channels may be dead behind their Relu.
+        for (options.channel = 1; options.channel < 17; ++options.channel) {
+          here = engine::damage_weight(inner, ".", options).has_value() || here;
+        }
         const std::size_t found = here ? 1 : damage_bodies(inner.graph);
         if (found > 0) {
           body = std::make_shared<const onnx::Graph>(std::move(inner.graph));
