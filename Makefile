@@ -19,7 +19,7 @@ demo: build ## Run a real model twice, compare, and see a planted culprit
 	@tools/demo.sh
 
 test: build ## The whole test suite
-	@tools/setup.sh models web
+	@tools/setup.sh models networks web
 	@tools/test.sh
 
 bench: setup ## Measure speed and memory against the limit of the machine
