@@ -4,7 +4,7 @@
 #
 #   bench/run.sh             everything
 #   bench/run.sh SECTION...  only these, of: kernels kernels_kl layouts large jobs half device native
-#                            tiny tiny2 tiny4 convert torchair statistics real start models; `report`
+#                            tiny tiny2 tiny4 convert torchair statistics real start models judging; `report`
 #                            joins what was measured last into bench/results.md
 #
 # OPDRIFT and BENCH_BIN name other builds than build/bin/opdrift and build/bench/bin.
@@ -90,6 +90,34 @@ models() {
   "$bin/run_costs" "$models_folder/wakeword-models/embedding_model.onnx" input_1:0=16
 }
 
+# A real dump pair, f32 and fp16, compared by limits and by the verdict.
+judge() { # NAME MODEL OPTIONS...
+  name=$1 model=$2
+  shift 2
+  for side in fp32 fp16; do
+    if [ ! -d "$data/judged_$name/$side" ]; then
+      rm -rf "$data/part"
+      "$opdrift" dump "$model" -o "$data/part" --precision "$side" "$@" >/dev/null
+      mkdir -p "$data/judged_$name"
+      mv "$data/part" "$data/judged_$name/$side"
+    fi
+  done
+  golden="$data/judged_$name/fp32" target="$data/judged_$name/fp16"
+  limits=$("$bin/timed" run -n 5 -- "$opdrift" compare "$target" "$golden" --rule cosine=0.99 -q)
+  verdict=$("$bin/timed" run -n 5 -- "$opdrift" compare "$target" "$golden" --graph "$model" -q)
+  echo "$name $(find "$golden" -name '*.npy' | wc -l) $(du -sm "$data/judged_$name" | cut -f1) \
+$limits $verdict" | awk '{ printf "| %s | %d | %d | %.2f | %.2f | %+.0f %% | %.0f | %.0f |\n", \
+    $1, $2, $3, $5, $8, 100 * ($8 / $5 - 1), $6, $9 }' | tee /dev/stderr
+}
+judging() {
+  models_folder=${OPDRIFT_DEPS:-build/deps}
+  [ -f "$data/large.onnx" ] || "$bin/make_model" "$data/large.onnx" 24
+  judge large "$data/large.onnx"
+  judge mlsd_512x512_large "$models_folder/line-models/mlsd_512x512_large.onnx"
+  judge ocr_det_640x640 "$models_folder/ocr-models/ch_PP-OCRv4_det_infer.onnx" --dim x:2=640 --dim x:3=640
+  judge ocr_rec_48x320 "$models_folder/ocr-models/ch_PP-OCRv4_rec_infer.onnx" --dim x:3=320
+}
+
 section() {
   case $1 in
     kernels) "$bin/kernels_bench" 64 5 plain >"$out/kernels" ;;
@@ -157,6 +185,7 @@ section() {
     start) row start "msprobe compare --help (start-up)" "3.2 s, 265 MB" -- \
       "$opdrift" msprobe compare --help ;;
     models) models >"$out/models" ;;
+    judging) judging >"$out/judging" ;;
     report) report >bench/results.md ;;
     *)
       echo "bench: there is no section '$1'" >&2
@@ -213,6 +242,15 @@ $(cat "$out/kernels_kl" 2>/dev/null)
 
 $(cat "$out/layouts" 2>/dev/null)
 
+## Judging
+
+Two dumps of one network, f32 and fp16, judged by a limit and by the verdict: all of `opdrift compare`,
+processor seconds, medians of five, two threads; own memory in MB. Wanted on large networks: at most 25 % more.
+
+| network | files a side | MB | limit, s | verdict, s | more | memory | memory |
+|---|---|---|---|---|---|---|---|
+$(cat "$out/judging" 2>/dev/null)
+
 ## Models
 
 Plain: opening a model unoptimised and running it once for its outputs. Write: as many bytes to as many
@@ -228,7 +266,7 @@ END
 
 if [ $# -eq 0 ]; then
   set -- kernels kernels_kl layouts large jobs half device native tiny2 tiny tiny4 convert \
-    torchair statistics real start models report
+    torchair statistics real start models judging report
 fi
 for name in "$@"; do
   section "$name"

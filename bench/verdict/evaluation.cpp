@@ -9,7 +9,6 @@
 
 #include "faults.hpp"
 
-#include "opdrift/metrics/measure.hpp"
 #include "opdrift/replay/number_format.hpp"
 
 namespace opdrift::evaluation {
@@ -117,9 +116,6 @@ void fill(const Network& network, const TargetRun& run, const verdict::JudgedRun
 }
 
 /// Processor time of this process; other programs do not count.
-double processor_s() {
-  return static_cast<double>(std::clock()) / static_cast<double>(CLOCKS_PER_SEC);
-}
 
 /// Faults in one run of one network.
 class FaultTrial {
@@ -339,30 +335,6 @@ Result<std::vector<FaultRow>> evaluate_faults(engine::Runtime& runtime, const Ca
     OPDRIFT_CHECK_OK(trial.run_kind(kind, rows));
   }
   return rows;
-}
-
-Result<CostRow> evaluate_cost(engine::Runtime& runtime, const CatalogueEntry& entry,
-                              const std::string& models) {
-  OPDRIFT_TRY(const auto network, entry.open(runtime, models));
-  OperatorRunner runner(runtime, *network);
-  Target target(runner, *network, {.storage = Format::fp16});
-  OPDRIFT_TRY(const Values wide, target.run());
-  const Values stored = stored_values(wide, Format::fp16);
-  CostRow row;
-  row.network = entry.name;
-  const double start = processor_s();
-  for (const ValueId id : network->computed()) {
-    OPDRIFT_TRY(const tensor::View golden, tensor::stored_view(*network->golden()[id]));
-    OPDRIFT_TRY(const tensor::View other, tensor::stored_view(*stored[id]));
-    OPDRIFT_TRY(const metrics::Measurement measured, metrics::measure(golden, other));
-    row.elements += measured.count;
-    ++row.tensors;
-  }
-  row.compare_s = processor_s() - start;
-  const double begin = processor_s();
-  OPDRIFT_TRY(const verdict::JudgedRun verdicts, judged(*network, stored, std::nullopt));
-  row.judge_s = processor_s() - begin;
-  return row;
 }
 
 }  // namespace opdrift::evaluation

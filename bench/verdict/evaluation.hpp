@@ -16,7 +16,7 @@
 #include "opdrift/engine/onnxruntime.hpp"
 #include "opdrift/verdict/judge.hpp"
 
-/// The evaluation itself: clean runs, planted faults, cost. One call handles one network and may
+/// The evaluation itself: clean runs and planted faults. One call handles one network and may
 /// run beside others.
 namespace opdrift::evaluation {
 
@@ -76,14 +76,6 @@ struct FaultRow {
   std::string first;  ///< what opdrift named first; "" for nothing
 };
 
-struct CostRow {
-  std::string_view network;
-  std::size_t tensors = 0;
-  std::uint64_t elements = 0;
-  double compare_s = 0.0;  ///< processor time of metrics::measure on every pair
-  double judge_s = 0.0;    ///< of verdict::judge
-};
-
 /// A run that was judged.
 struct SeenRun {
   const Network& network;
@@ -113,8 +105,5 @@ Result<std::vector<CleanRow>> evaluate_clean(engine::Runtime& runtime, const Cat
 Result<std::vector<FaultRow>> evaluate_faults(engine::Runtime& runtime, const CatalogueEntry& entry,
                                               const std::string& models, Format format,
                                               RunObserver* observer = nullptr);
-
-Result<CostRow> evaluate_cost(engine::Runtime& runtime, const CatalogueEntry& entry,
-                              const std::string& models);
 
 }  // namespace opdrift::evaluation

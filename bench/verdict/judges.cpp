@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "opdrift/metrics/measure.hpp"
+
 namespace opdrift::evaluation {
 
 RivalFlags ask_rivals(const tensor::Tensor& golden, const tensor::Tensor& target) {
@@ -56,6 +58,25 @@ Result<tensor::View> MemorySource::view(verdict::RunSide side, ValueId value) co
     return Error{ErrorCode::not_found, "no such value", network_.problem().values[value].name};
   }
   return tensor::stored_view(*tensor);
+}
+
+verdict::MeasuredValue MemorySource::measured(ValueId value) const {
+  const tensor::Tensor* golden = tensor_of(verdict::RunSide::golden, value);
+  const tensor::Tensor* target = tensor_of(verdict::RunSide::target, value);
+  if (golden == nullptr || target == nullptr) {
+    return {};
+  }
+  Known& known = known_[value];
+  std::call_once(known.once, [&] {
+    const auto golden_view = tensor::stored_view(*golden);
+    const auto target_view = tensor::stored_view(*target);
+    if (golden_view && target_view) {
+      auto found = metrics::measure(*golden_view, *target_view, {.peaks = &known.peaks});
+      known.measurement = found ? std::optional(*found) : std::nullopt;
+    }
+  });
+  return known.measurement ? verdict::MeasuredValue{&*known.measurement, known.peaks}
+                           : verdict::MeasuredValue{};
 }
 
 }  // namespace opdrift::evaluation

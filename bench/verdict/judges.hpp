@@ -1,6 +1,8 @@
 #pragma once
 
 #include <array>
+#include <mutex>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -34,16 +36,26 @@ RivalFlags ask_rivals(const tensor::Tensor& golden, const tensor::Tensor& target
 class MemorySource final : public verdict::ValueSource {
  public:
   /// `target` holds what was dumped, in the types it was stored in. Both outlive the source.
-  MemorySource(const Network& network, const Values& target) : network_(network), target_(target) {}
+  MemorySource(const Network& network, const Values& target)
+      : network_(network), target_(target), known_(network.problem().values.size()) {}
 
   bool has(verdict::RunSide side, ValueId value) const override;
   Result<tensor::View> view(verdict::RunSide side, ValueId value) const override;
+  /// As `opdrift compare` measures every pair before it is judged.
+  verdict::MeasuredValue measured(ValueId value) const override;
 
  private:
+  struct Known {
+    std::once_flag once;
+    std::optional<metrics::Measurement> measurement;
+    std::vector<float> peaks;
+  };
+
   const tensor::Tensor* tensor_of(verdict::RunSide side, ValueId value) const;
 
   const Network& network_;
   const Values& target_;
+  mutable std::vector<Known> known_;
 };
 
 }  // namespace opdrift::evaluation

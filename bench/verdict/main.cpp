@@ -1,7 +1,7 @@
 // The evaluation of the verdict.
 //
 //   verdict_eval MODELS [--out FILE] [--log FILE] [--network NAME]... [--variant NAME]
-//                [--only clean|faults|cost] [--jobs N] [--export DIR] [--onnxruntime PATH]
+//                [--only clean|faults] [--jobs N] [--export DIR] [--onnxruntime PATH]
 //
 // MODELS is the folder into which tools/setup.sh unpacks packages. Without --out the tables go to
 // standard output. --export writes the judged runs for another judge (export.hpp). Ends with 0 when
@@ -90,11 +90,6 @@ class Evaluation {
   Results run() {
     const std::vector<Task> tasks = plan();
     parallel_for(tasks.size(), arguments_.jobs, [&](std::size_t i) { run(tasks[i]); });
-    for (const CatalogueEntry& entry : catalogue()) {
-      if (wanted(entry) && does("cost")) {
-        keep(entry, evaluate_cost(runtime_, entry, arguments_.models));
-      }
-    }
     return std::move(results_);
   }
 
@@ -158,7 +153,6 @@ class Evaluation {
   void add(std::vector<FaultRow> rows) {
     std::move(rows.begin(), rows.end(), std::back_inserter(results_.faults));
   }
-  void add(const CostRow& row) { results_.cost.push_back(row); }
 
   engine::Runtime& runtime_;
   const Arguments& arguments_;
@@ -197,7 +191,7 @@ int main(int count, char** words) {
   if (!parse(count, words, arguments)) {
     std::fputs(
         "usage: verdict_eval MODELS [--out FILE] [--log FILE] [--network NAME]... "
-        "[--variant NAME] [--only clean|faults|cost] [--jobs N] [--export DIR] "
+        "[--variant NAME] [--only clean|faults] [--jobs N] [--export DIR] "
         "[--onnxruntime PATH]\n",
         stderr);
     return 2;

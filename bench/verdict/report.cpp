@@ -407,23 +407,6 @@ std::string networks_table(const Results& results) {
   return text + "\n";
 }
 
-std::string cost_table(const Results& results) {
-  if (results.cost.empty()) {
-    return "";
-  }
-  std::string text =
-      "## Cost\n\nf32 against f16, in memory, processor time. *Compare*: all statistics of "
-      "`opdrift compare` for every pair. *Judge*: the verdict on the whole run.\n\n"
-      "| network | tensors | elements, million | compare, ms | judge, ms | judge / compare |\n"
-      "|---|---|---|---|---|---|\n";
-  for (const CostRow& row : results.cost) {
-    text += fmt::format("| {} | {} | {:.2f} | {:.1f} | {:.1f} | {:.2f} |\n", row.network,
-                        row.tensors, static_cast<double>(row.elements) / 1e6, 1e3 * row.compare_s,
-                        1e3 * row.judge_s, row.judge_s / row.compare_s);
-  }
-  return text + "\n";
-}
-
 std::string judgement_columns(const verdict::Judgement& judgement) {
   return fmt::format(
       "{}\t{}\t{}\t{:.4g}\t{:.4g}\t{:.4g}\t{:.4g}\t{:.3g}\t{:.3g}\t{:.3g}\t{:.3g}\t{:.3g}",
@@ -442,7 +425,7 @@ std::string markdown(const Results& results) {
              results.runtime_version) +
          summary(results) + networks_table(results) + clean_tables(results) +
          clean_matrix(results) + not_run(results) + findings_table(results) +
-         fault_tables(results) + misses(results) + cost_table(results);
+         fault_tables(results) + misses(results);
 }
 
 std::string log_lines(const Results& results) {

@@ -12,7 +12,6 @@ struct Results {
   std::string runtime_version;
   std::vector<CleanRow> clean;
   std::vector<FaultRow> faults;
-  std::vector<CostRow> cost;
   std::vector<std::string> failures;  ///< networks that could not be evaluated
 };
 

@@ -22,6 +22,8 @@ namespace {
 
 /// Below this many bytes one read is cheaper than a mapping and its page faults.
 constexpr std::uint64_t kReadBelowBytes = std::uint64_t{64} << 10;
+/// Of larger files so much is read besides: headers of most formats.
+constexpr std::uint64_t kHeadBytes = 1024;
 constexpr std::size_t kNoSlot = ~std::size_t{0};
 
 /// Mappings the SIGBUS handler may repair. The handler only reads atomics and calls mmap, both safe
@@ -186,10 +188,13 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::string& pa
   file->path_ = path;
   file->size_ = static_cast<std::uint64_t>(info.st_size);
   file->guard_slot_ = kNoSlot;
-  if (file->size_ < kReadBelowBytes) {
-    file->buffer_ =
-        std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(file->size_) + 1);
-    OPDRIFT_TRY(file->size_, read_all(fd.get(), file->buffer_.get(), file->size_, path));
+  const bool small = file->size_ < kReadBelowBytes;
+  const std::uint64_t wanted = small ? file->size_ : kHeadBytes;
+  file->buffer_ = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(wanted) + 1);
+  OPDRIFT_TRY(const std::uint64_t got, read_all(fd.get(), file->buffer_.get(), wanted, path));
+  file->buffer_bytes_ = static_cast<std::size_t>(got);
+  if (small) {
+    file->size_ = got;
     file->data_ = file->buffer_.get();
     return std::shared_ptr<const MappedFile>(std::move(file));
   }

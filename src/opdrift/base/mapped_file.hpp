@@ -39,6 +39,9 @@ class MappedFile {
   const std::string& path() const { return path_; }
   std::uint64_t size() const { return size_; }
   ByteSpan bytes() const { return {data_, static_cast<std::size_t>(size_)}; }
+  /// The first bytes, all of a file that is not mapped. Looking at them does not bring pages of a
+  /// mapping in, which takes longer than reading a header.
+  ByteSpan head() const { return {buffer_.get(), buffer_bytes_}; }
 
   /// True once a page of the mapping turned out to be missing (file truncated by another process).
   bool damaged() const;
@@ -52,9 +55,10 @@ class MappedFile {
   std::string path_;
   const std::byte* data_ = nullptr;
   std::uint64_t size_ = 0;
-  std::size_t mapped_bytes_ = 0;  // 0 when the file was read into buffer_
+  std::size_t mapped_bytes_ = 0;  // 0 when the file was read into buffer_ as a whole
   std::size_t guard_slot_ = 0;    // place in the table of guarded mappings
   std::unique_ptr<std::byte[]> buffer_;
+  std::size_t buffer_bytes_ = 0;
 };
 
 /// The bytes of a whole file, kept alive by the result.

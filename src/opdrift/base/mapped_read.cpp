@@ -1,122 +1,46 @@
 #include "opdrift/base/mapped_read.hpp"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <mutex>
-#include <utility>
-#include <vector>
+#include <memory>
+
+#include "opdrift/base/arena.hpp"
 
 namespace opdrift {
 
 namespace {
 
-constexpr std::size_t kHugePage = std::size_t{2} << 20;
-/// Buffers kept for the next reader; more are given back to the system.
+/// Address space for copies; what does not fit stays a mapping.
+constexpr std::size_t kArenaBytes = std::size_t{2} << 30;
+/// Memory kept for the next reader while nobody reads.
 constexpr std::size_t kKeptBytes = std::size_t{96} << 20;
 
-/// Anonymous memory, in huge pages where the system has them.
-class Buffer {
- public:
-  explicit Buffer(std::size_t bytes) : bytes_((bytes + kHugePage - 1) / kHugePage * kHugePage) {
-    void* const all = ::mmap(nullptr, bytes_ + kHugePage, PROT_READ | PROT_WRITE,
-                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (all == MAP_FAILED) {
-      return;
-    }
-    const auto address = reinterpret_cast<std::uintptr_t>(all);
-    const std::size_t before = (kHugePage - address % kHugePage) % kHugePage;
-    data_ = static_cast<std::byte*>(all) + before;
-    if (before > 0) {
-      ::munmap(all, before);
-    }
-    if (before < kHugePage) {
-      ::munmap(data_ + bytes_, kHugePage - before);
-    }
-    ::madvise(data_, bytes_, MADV_HUGEPAGE);
-  }
-  Buffer(Buffer&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
-  Buffer& operator=(Buffer&& other) noexcept {
-    std::swap(data_, other.data_);
-    std::swap(bytes_, other.bytes_);
-    return *this;
-  }
-  ~Buffer() {
-    if (data_ != nullptr) {
-      ::munmap(data_, bytes_);
-    }
-  }
-
-  std::byte* data() const { return data_; }
-  std::size_t bytes() const { return data_ == nullptr ? 0 : bytes_; }
-
- private:
-  std::byte* data_ = nullptr;
-  std::size_t bytes_ = 0;
-};
-
-/// Buffers between two uses.
-class Pool {
- public:
-  /// The smallest kept buffer that is large enough, or a new one.
-  Buffer take(std::size_t bytes) {
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      auto best = kept_.end();
-      for (auto one = kept_.begin(); one != kept_.end(); ++one) {
-        if (one->bytes() >= bytes && (best == kept_.end() || one->bytes() < best->bytes())) {
-          best = one;
-        }
-      }
-      if (best != kept_.end()) {
-        Buffer found = std::move(*best);
-        kept_bytes_ -= found.bytes();
-        kept_.erase(best);
-        return found;
-      }
-    }
-    return Buffer(bytes);
-  }
-
-  void give_back(Buffer buffer) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (kept_bytes_ + buffer.bytes() <= kKeptBytes) {
-      kept_bytes_ += buffer.bytes();
-      kept_.push_back(std::move(buffer));
-    }
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<Buffer> kept_;
-  std::size_t kept_bytes_ = 0;
-};
-
-Pool& pool() {
-  static Pool* const kPool = new Pool;  // outlives every thread that may still hold a buffer
-  return *kPool;
+Arena& arena() {
+  static Arena* const kArena =
+      new Arena(kArenaBytes, kKeptBytes);  // outlives every thread that may still hold a block
+  return *kArena;
 }
 
-/// A buffer that goes back to the pool.
+/// A block that goes back to the arena.
 class Loan {
  public:
-  explicit Loan(std::size_t bytes) : buffer_(pool().take(bytes)) {}
+  explicit Loan(std::size_t bytes) : data_(arena().take(bytes)), bytes_(bytes) {}
   Loan(const Loan&) = delete;
   Loan& operator=(const Loan&) = delete;
   ~Loan() {
-    if (buffer_.data() != nullptr) {
-      pool().give_back(std::move(buffer_));
+    if (data_ != nullptr) {
+      arena().give_back(data_, bytes_);
     }
   }
-  std::byte* data() const { return buffer_.data(); }
+  std::byte* data() const { return data_; }
 
  private:
-  Buffer buffer_;
+  std::byte* data_;
+  std::size_t bytes_;
 };
 
 bool same_file(int fd, const MappedPlace& place) {

@@ -114,8 +114,12 @@ std::vector<Result<Measurement>> measure_alike(const View& mapped_golden,
   const BlockSource source(golden, targets, precision, options.max_elements);
   const auto meters = run<PairMeter>(source, targets.size(), options, [&](std::size_t i) {
     return PairMeter(golden.tensor.desc.dtype, targets[i]->tensor.desc.dtype, precision.table,
-                     options.ulp_histogram);
+                     options.ulp_histogram, options.peaks != nullptr);
   });
+  if (options.peaks != nullptr) {
+    *options.peaks =
+        is_complex(golden) ? std::vector<float>{} : meters.front().peaks(source.count());
+  }
   std::vector<Result<Measurement>> results;
   for (std::size_t i = 0; i < targets.size(); ++i) {
     Measurement measured = meters[i].result();

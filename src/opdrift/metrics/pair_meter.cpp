@@ -152,8 +152,11 @@ PairMeter::Scratch& PairMeter::scratch() {
 }
 
 PairMeter::PairMeter(DType golden, DType target, const kernels::KernelTable* table,
-                     bool ulp_histogram)
-    : table_(table), golden_limits_(side_limits(golden)), target_limits_(side_limits(target)) {
+                     bool ulp_histogram, bool keeps_peaks)
+    : table_(table),
+      golden_limits_(side_limits(golden)),
+      target_limits_(side_limits(target)),
+      keeps_peaks_(keeps_peaks) {
   result_.golden.dtype = golden;
   result_.target.dtype = target;
   result_.ulp_dtype = kernels::ulp_dtype(golden, target);
@@ -348,6 +351,9 @@ double PairMeter::tile_scale(const BlockTotals& totals, std::size_t count) const
 template <typename T>
 void PairMeter::add(const Pairs<T>& pairs, const BlockTotals& totals, double scale) {
   point_at_worst(pairs, totals, scale);
+  if (keeps_peaks_) {
+    note_peak(pairs, totals.max_scaled);
+  }
   add_sides(pairs, totals);
   Measurement& m = result_;
   m.finite_pairs += pairs.count;
@@ -372,6 +378,44 @@ void PairMeter::add(const Pairs<T>& pairs, const BlockTotals& totals, double sca
   for (std::size_t k = 0; k < totals.ulp.size(); ++k) {
     m.ulp_histogram[k] += totals.ulp[k];
   }
+}
+
+void PairMeter::raise_peak(std::uint64_t tile, float peak) {
+  if (!peaks_.empty() && peaks_.back().tile == tile) {
+    peaks_.back().value = std::max(peaks_.back().value, peak);
+  } else {
+    peaks_.push_back({tile, peak});
+  }
+}
+
+template <typename T>
+void PairMeter::note_peak(const Pairs<T>& pairs, double peak) {
+  const std::span<const IndexMap::Run> runs = pairs.where->runs;
+  const auto value = static_cast<float>(peak);
+  if (runs.size() == 1) {
+    const std::uint64_t last = pairs.index_of(pairs.count - 1) / kTileElements;
+    for (std::uint64_t tile = pairs.index_of(0) / kTileElements; tile <= last; ++tile) {
+      raise_peak(tile, value);
+    }
+    return;
+  }
+  for (std::size_t r = 0; r < runs.size(); ++r) {
+    const std::size_t end = r + 1 < runs.size() ? runs[r + 1].position : kBlock;
+    const std::uint64_t last = (runs[r].first + (end - runs[r].position) - 1) / kTileElements;
+    for (std::uint64_t tile = runs[r].first / kTileElements; tile <= last; ++tile) {
+      raise_peak(tile, value);
+    }
+  }
+}
+
+std::vector<float> PairMeter::peaks(std::uint64_t count) const {
+  std::vector<float> all((count + kTileElements - 1) / kTileElements, 0.0F);
+  for (const Peak& peak : peaks_) {
+    if (peak.tile < all.size()) {
+      all[peak.tile] = std::max(all[peak.tile], peak.value);
+    }
+  }
+  return all;
 }
 
 double PairMeter::centred(const float* values, std::size_t count, double mean) const {
@@ -492,6 +536,7 @@ void PairMeter::merge(const PairMeter& later) {
     m.ulp_histogram[k] += o.ulp_histogram[k];
   }
   m.max_ulp = std::max(m.max_ulp, o.max_ulp);
+  peaks_.insert(peaks_.end(), later.peaks_.begin(), later.peaks_.end());
 }
 
 }  // namespace opdrift::metrics

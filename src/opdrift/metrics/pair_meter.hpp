@@ -20,12 +20,14 @@ class PairMeter final : public BlockSink {
  public:
   /// `table`: nullptr for plain double arithmetic.
   PairMeter(tensor::DType golden, tensor::DType target, const kernels::KernelTable* table,
-            bool ulp_histogram);
+            bool ulp_histogram, bool keeps_peaks = false);
 
   void take(const Block& block) override;
   /// Adds what a later shard measured.
   void merge(const PairMeter& later);
   const Measurement& result() const { return result_; }
+  /// MeasureOptions::peaks of `count` elements.
+  std::vector<float> peaks(std::uint64_t count) const;
 
  private:
   template <typename T>
@@ -47,6 +49,9 @@ class PairMeter final : public BlockSink {
   template <typename T>
   void add(const Pairs<T>& pairs, const kernels::BlockTotals& totals, double scale);
   template <typename T>
+  void note_peak(const Pairs<T>& pairs, double peak);
+  void raise_peak(std::uint64_t tile, float peak);
+  template <typename T>
   void add_sides(const Pairs<T>& pairs, const kernels::BlockTotals& totals);
   void point_at_worst(const Pairs<float>& pairs, const kernels::BlockTotals& totals, double scale);
   void point_at_worst(const Pairs<double>& pairs, const kernels::BlockTotals& totals, double scale);
@@ -60,6 +65,12 @@ class PairMeter final : public BlockSink {
   SideLimits golden_limits_;
   SideLimits target_limits_;
   std::vector<kernels::UlpFormat> ulp_format_;  // one, or none when nothing is counted
+  struct Peak {
+    std::uint64_t tile = 0;
+    float value = 0.0F;
+  };
+  bool keeps_peaks_;
+  std::vector<Peak> peaks_;
 };
 
 }  // namespace opdrift::metrics

@@ -28,9 +28,13 @@ std::vector<Format> unfolded_formats(Format format) {
   }
 }
 
-bool is_blocked(const Tensor& tensor) {
-  return !unfolded_formats(tensor.desc.format).empty();
+}  // namespace
+
+bool is_blocked(Format format) {
+  return !unfolded_formats(format).empty();
 }
+
+namespace {
 
 Shape without_ones(const Shape& shape) {
   Shape kept;
@@ -104,7 +108,7 @@ Result<AlignedPair> checked(View golden, View target) {
 }  // namespace
 
 Result<View> logical_view(const Tensor& tensor) {
-  if (is_blocked(tensor) && !tensor.desc.original_shape.empty()) {
+  if (is_blocked(tensor.desc.format) && !tensor.desc.original_shape.empty()) {
     if (auto view = unfold_to(tensor, tensor.desc.original_shape)) {
       return std::move(*view);
     }
@@ -113,13 +117,13 @@ Result<View> logical_view(const Tensor& tensor) {
 }
 
 Result<AlignedPair> align_pair(const Tensor& golden, const Tensor& target) {
-  if (is_blocked(target) && !is_blocked(golden)) {
+  if (is_blocked(target.desc.format) && !is_blocked(golden.desc.format)) {
     if (auto view = unfold_to(target, golden.desc.shape)) {
       OPDRIFT_TRY(View golden_view, tensor::stored_view(golden));
       return AlignedPair{std::move(golden_view), std::move(*view), false};
     }
   }
-  if (is_blocked(golden) && !is_blocked(target)) {
+  if (is_blocked(golden.desc.format) && !is_blocked(target.desc.format)) {
     if (auto view = unfold_to(golden, target.desc.shape)) {
       OPDRIFT_TRY(View target_view, tensor::stored_view(target));
       return AlignedPair{std::move(*view), std::move(target_view), false};

@@ -14,6 +14,9 @@ struct AlignedPair {
   bool permuted = false;  ///< the axes of the target were reordered to fit
 };
 
+/// Whether tensors of the format are unfolded: their shape is not that of their logical order.
+bool is_blocked(tensor::Format format);
+
 /// A tensor in its own logical order: a blocked device format with a known original shape is
 /// unfolded, everything else is taken as stored. Fails as stored_view does.
 Result<tensor::View> logical_view(const tensor::Tensor& tensor);

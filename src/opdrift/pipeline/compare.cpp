@@ -4,18 +4,17 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <chrono>
 #include <iterator>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "opdrift/base/heap.hpp"
 #include "opdrift/base/text.hpp"
 #include "opdrift/graph/graph_file.hpp"
-#include "opdrift/metrics/measure.hpp"
-#include "opdrift/pipeline/align_pair.hpp"
 #include "opdrift/pipeline/dump_index.hpp"
 #include "opdrift/pipeline/graph_compare.hpp"
 #include "opdrift/pipeline/judge/golden_model.hpp"
@@ -24,6 +23,7 @@
 #include "opdrift/pipeline/judge/other_runs.hpp"
 #include "opdrift/pipeline/msprobe/native_compare.hpp"
 #include "opdrift/pipeline/pairing.hpp"
+#include "opdrift/pipeline/row_meter.hpp"
 
 namespace opdrift::pipeline {
 
@@ -32,18 +32,6 @@ namespace {
 using verdict::LedgerState;
 using verdict::RunSide;
 using verdict::TensorResult;
-
-/// From this many elements on, one pair is spread over all threads instead of being one's work.
-constexpr std::uint64_t kSpreadFromElements = std::uint64_t{1} << 23;
-
-/// The two tensors of a row.
-struct Sources {
-  const IndexedTensor* golden = nullptr;
-  const IndexedTensor* target = nullptr;
-  RunSide golden_side = RunSide::golden;
-  std::size_t pair = 0;  ///< position in the pairing
-  std::optional<ErrorCode> failure;
-};
 
 /// Of several rows of one tensor the first of these states counts.
 constexpr std::array<LedgerState, 4> kStatesByWeight = {
@@ -72,9 +60,10 @@ class Comparison {
     }
     describe_run();
     pair();
-    measure_all();
-    finish();
+    put_in_order();
+    meter_.emplace(sources_, pairing_, options_, result_.tensors);
     OPDRIFT_CHECK_OK(judge());
+    complete();
     return std::move(result_);
   }
 
@@ -96,10 +85,23 @@ class Comparison {
   }
 
   Status judge() {
-    if (pairing_.judge) {
-      return pairing_.judge({golden_, target_, pairing_, row_of_pair_, options_}, result_);
+    const MeasuredPairs pairs{golden_,
+                              target_,
+                              pairing_,
+                              row_of_pair_,
+                              options_,
+                              [this](std::size_t row) { return meter_->open(row); },
+                              [this](std::size_t row) { return meter_->outline(row); },
+                              [this](std::size_t row) { return meter_->measured(row); },
+                              [this] { complete(); }};
+    if (options_.decided_by != DecidedBy::gates) {
+      meter_->keep_peaks();
     }
-    return judge_pairs(golden_, target_, pairing_, row_of_pair_, options_, result_);
+    if (pairing_.judge) {
+      complete();
+      return pairing_.judge(pairs, result_);
+    }
+    return judge_pairs(pairs, result_);
   }
 
   void add_notes(const DumpIndex& index, const std::string& side) {
@@ -161,7 +163,7 @@ class Comparison {
     row.golden_path = golden.path;
     row.target_shape = target.desc.shape;
     row.golden_shape = golden.desc.shape;
-    sources_.push_back({&golden, &target, golden_side, position, std::nullopt});
+    sources_.push_back({&golden, &target, golden_side, position});
   }
 
   void note(RunSide side, const IndexedTensor& tensor, LedgerState state, std::string reason) {
@@ -182,103 +184,6 @@ class Comparison {
     }
   }
 
-  /// Large pairs one after another on all threads, then the small ones a thread each.
-  void measure_all() {
-    std::vector<std::size_t> rows(sources_.size());
-    std::iota(rows.begin(), rows.end(), std::size_t{0});
-    const auto large = std::stable_partition(rows.begin(), rows.end(), [&](std::size_t row) {
-      const IndexedTensor& golden = *sources_[row].golden;
-      return golden.summary == nullptr &&
-             tensor::element_count(golden.desc.shape).value_or(0U) >= kSpreadFromElements;
-    });
-    for (auto row = rows.begin(); row != large; ++row) {
-      measure_row(*row, worker_count(options_.jobs));
-    }
-    parallel_for(
-        static_cast<std::size_t>(rows.end() - large), options_.jobs,
-        [&](std::size_t i) { measure_row(*(large + static_cast<std::ptrdiff_t>(i)), 1); },
-        options_.cancel);
-  }
-
-  void measure_row(std::size_t row, std::size_t jobs) {
-    if (options_.cancel != nullptr && options_.cancel->cancelled()) {
-      return;
-    }
-    const Status measured = try_row(row, jobs);
-    if (!measured) {
-      sources_[row].failure = measured.error().code;
-      result_.tensors[row].reason = measured.error().to_string();
-    }
-    report_progress(row);
-  }
-
-  Status try_row(std::size_t row, std::size_t jobs) {
-    if (result_.tensors[row].statistics_only) {
-      return try_statistics(row);
-    }
-    OPDRIFT_TRY(const tensor::Tensor golden, load(*sources_[row].golden));
-    OPDRIFT_TRY(const tensor::Tensor target, load(*sources_[row].target));
-    OPDRIFT_TRY(AlignedPair pair, align_pair(golden, target));
-    TensorResult& result = result_.tensors[row];
-    if (const std::uint64_t rows = pairing_.pairs[sources_[row].pair].rows; rows != kAllRows) {
-      keep_rows(rows, pair);
-      result.rule += ", the first " + std::to_string(rows) + " rows";
-    }
-    result.golden_shape = pair.golden.shape();
-    result.target_shape = pair.target.shape();
-    result.rule += pair.permuted ? ", axes reordered" : "";
-    OPDRIFT_TRY(metrics::Measurement measurement,
-                metrics::measure(
-                    pair.golden, pair.target,
-                    {.kl_divergence = options_.kl_divergence || options_.metrics.needs_divergence(),
-                     .max_elements = options_.max_elements,
-                     .jobs = jobs,
-                     .cancel = options_.cancel}));
-    OPDRIFT_TRY(result.metric_values,
-                plugin_values(options_.metrics, pair.golden, pair.target,
-                              {.max_elements = options_.max_elements, .cancel = options_.cancel}));
-    if (options_.profile || options_.gates.allclose) {
-      OPDRIFT_TRY(result.profile,
-                  verdict::profile_errors(pair.golden, pair.target, jobs, options_.cancel));
-    }
-    const verdict::GateOutcome outcome =
-        verdict::apply(options_.gates, measurement, result.profile ? &*result.profile : nullptr);
-    result.passed = outcome.passed;
-    result.reason = outcome.reason;
-    result.measurement = measurement;
-    return Unit{};
-  }
-
-  /// At least one side was not kept: what is known of both is compared.
-  Status try_statistics(std::size_t row) {
-    OPDRIFT_TRY(const TensorSummary golden, summary_of_source(*sources_[row].golden));
-    OPDRIFT_TRY(const TensorSummary target, summary_of_source(*sources_[row].target));
-    OPDRIFT_TRY(SummaryComparison compared, compare_summaries(golden, target, options_.gates));
-    TensorResult& result = result_.tensors[row];
-    result.passed = compared.passed;
-    result.reason = std::move(compared.reason);
-    result.measurement = compared.measurement;
-    return Unit{};
-  }
-
-  static Result<TensorSummary> summary_of_source(const IndexedTensor& indexed) {
-    if (indexed.summary && !indexed.problem) {
-      return *indexed.summary;
-    }
-    OPDRIFT_TRY(const tensor::Tensor tensor, load(indexed));
-    OPDRIFT_TRY(const tensor::View view, tensor::stored_view(tensor));
-    return summarise(view);
-  }
-
-  void report_progress(std::size_t row) {
-    const std::uint64_t bytes = sources_[row].golden->size_bytes + sources_[row].target->size_bytes;
-    const std::uint64_t all_bytes = bytes_.fetch_add(bytes) + bytes;
-    const std::uint64_t done = done_.fetch_add(1) + 1;
-    if (options_.progress) {
-      options_.progress(done, sources_.size(), all_bytes);
-    }
-  }
-
   LedgerState state_of(std::size_t row) const {
     const TensorResult& tensor = result_.tensors[row];
     if (tensor.measurement) {
@@ -286,15 +191,45 @@ class Comparison {
                  ? LedgerState::equal
                  : LedgerState::compared;
     }
-    const std::optional<ErrorCode> failure = sources_[row].failure;
+    const std::optional<ErrorCode> failure = meter_->failure(row);
     return !failure || *failure == ErrorCode::cancelled ? LedgerState::skipped
                                                         : LedgerState::unreadable;
   }
 
-  /// Ledger lines of the pairs, then the rows in execution order without those not reached.
-  void finish() {
+  /// Rows, and with them their sources, in execution order. Usually they already are.
+  void put_in_order() {
+    std::vector<std::size_t> order(sources_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return result_.tensors[a].order < result_.tensors[b].order;
+    });
+    if (!std::is_sorted(order.begin(), order.end())) {
+      std::vector<TensorResult> rows;
+      std::vector<RowSources> sources;
+      rows.reserve(order.size());
+      sources.reserve(order.size());
+      for (const std::size_t row : order) {
+        rows.push_back(std::move(result_.tensors[row]));
+        sources.push_back(sources_[row]);
+      }
+      result_.tensors = std::move(rows);
+      sources_ = std::move(sources);
+    }
+    row_of_pair_.assign(pairing_.pairs.size(), std::nullopt);
+    for (std::size_t row = 0; row < sources_.size(); ++row) {
+      row_of_pair_[sources_[row].pair] = row;
+    }
+  }
+
+  /// Measures what is left, writes the ledger lines of the pairs and leaves out the rows that an
+  /// interruption kept from being reached. Does so once.
+  void complete() {
+    if (std::exchange(completed_, true)) {
+      return;
+    }
+    meter_->measure_all();
     result_.interrupted = options_.cancel != nullptr && options_.cancel->cancelled();
-    result_.bytes_read = bytes_.load();
+    result_.bytes_read = meter_->bytes_read();
     std::vector<std::size_t> reached;
     for (std::size_t row = 0; row < sources_.size(); ++row) {
       const LedgerState state = state_of(row);
@@ -307,7 +242,9 @@ class Comparison {
         reached.push_back(row);
       }
     }
-    keep_in_order(std::move(reached));
+    if (reached.size() < sources_.size()) {
+      keep_only(reached);
+    }
     for (TensorState& known : states_in_order_) {
       note(known.side, *known.tensor, known.state, std::move(known.reason));
     }
@@ -319,27 +256,15 @@ class Comparison {
     }
   }
 
-  /// The rows that were reached, in execution order. Usually all were, and they already are: then
-  /// none is moved, because a second list of rows is what costs most memory.
-  void keep_in_order(std::vector<std::size_t> reached) {
-    std::stable_sort(reached.begin(), reached.end(), [&](std::size_t a, std::size_t b) {
-      return result_.tensors[a].order < result_.tensors[b].order;
-    });
+  void keep_only(const std::vector<std::size_t>& reached) {
     row_of_pair_.assign(pairing_.pairs.size(), std::nullopt);
     for (std::size_t row = 0; row < reached.size(); ++row) {
       row_of_pair_[sources_[reached[row]].pair] = row;
+      if (row != reached[row]) {
+        result_.tensors[row] = std::move(result_.tensors[reached[row]]);
+      }
     }
-    const bool all_in_place =
-        reached.size() == result_.tensors.size() && std::is_sorted(reached.begin(), reached.end());
-    if (all_in_place) {
-      return;
-    }
-    std::vector<TensorResult> rows;
-    rows.reserve(reached.size());
-    for (const std::size_t row : reached) {
-      rows.push_back(std::move(result_.tensors[row]));
-    }
-    result_.tensors = std::move(rows);
+    result_.tensors.resize(reached.size());
   }
 
   /// Weaker evidence is said once for the run, and in the reason of every row that fails.
@@ -368,13 +293,13 @@ class Comparison {
   Pairing pairing_;
   const CompareOptions& options_;
   std::unique_ptr<RE2> only_;
-  std::vector<Sources> sources_;  // one per row, before rows were put in order
-  std::vector<std::optional<std::size_t>> row_of_pair_;  // in the finished result
+  std::vector<RowSources> sources_;  // one per row
+  std::vector<std::optional<std::size_t>> row_of_pair_;
+  std::optional<RowMeter> meter_;
+  bool completed_ = false;
   std::unordered_map<const IndexedTensor*, std::size_t> states_;
   std::vector<TensorState> states_in_order_;
   verdict::RunResult result_;
-  std::atomic<std::uint64_t> bytes_{0};
-  std::atomic<std::uint64_t> done_{0};
 };
 
 std::vector<match::NamedTensor> names_of(const DumpIndex& index) {

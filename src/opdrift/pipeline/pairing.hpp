@@ -5,10 +5,13 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "opdrift/pipeline/align_pair.hpp"
 #include "opdrift/pipeline/compare.hpp"
 #include "opdrift/pipeline/dump_index.hpp"
+#include "opdrift/verdict/problem.hpp"
 
 namespace opdrift::pipeline {
 
@@ -33,13 +36,22 @@ struct AloneTensor {
 
 struct Pairing;
 
-/// Pairs that were measured, as whoever judges their rows sees them.
+/// Types and shapes of a pair, golden first, both in the golden's order.
+using OutlinedPair = std::pair<verdict::ValueOutline, verdict::ValueOutline>;
+OutlinedPair outline_of(const AlignedPair& pair);
+
+/// Pairs as whoever judges their rows sees them. Functions take rows of the result.
 struct MeasuredPairs {
   const DumpIndex& golden;
   const DumpIndex& target;
   const Pairing& pairing;
   const std::vector<std::optional<std::size_t>>& row_of_pair;  ///< rows of the result
   const CompareOptions& options;
+  std::function<Result<AlignedPair>(std::size_t row)> open;      ///< RowMeter::open
+  std::function<Result<OutlinedPair>(std::size_t row)> outline;  ///< RowMeter::outline
+  std::function<verdict::MeasuredValue(std::size_t row)> measured;
+  /// Measures what is left and completes the ledger. Before that, rows are measured when opened.
+  std::function<void()> complete;
 };
 
 /// Judges the rows of a comparison, in place of the golden's model.

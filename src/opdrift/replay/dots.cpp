@@ -182,17 +182,45 @@ Result<Dots> plan_conv(const Call& call, bool transposed, const tensor::Shape& o
 }
 
 // round_T(x) - x; adding and taking away 1.5 * 2^52 steps rounds to a multiple of the step.
-double narrowing_error(double x, tensor::DType dtype) {
-  const double magic = ulp(x, dtype) * 0x1.8p52;
+double narrowing_error(double x, double step) {
+  const double magic = step * 0x1.8p52;
   const double error = ((x + magic) - magic) - x;
   return std::isfinite(error) ? error : 0.0;
 }
 
+// A step of the formats whose digits are as many in every binade, from the bits of a finite double.
+struct EvenSteps {
+  std::int64_t least = 0;  ///< exponent of the smallest normal number
+  std::int64_t digits = 0;
+
+  double at(double x) const {
+    const auto exponent =
+        static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(x) >> 52U & 0x7FFU) - 1023;
+    const std::int64_t biased = std::max(exponent, least) - digits + 1023;
+    return std::bit_cast<double>(static_cast<std::uint64_t>(biased) << 52U);
+  }
+};
+
+std::optional<EvenSteps> even_steps(tensor::DType dtype) {
+  if (dtype != tensor::DType::f16 && dtype != tensor::DType::bf16 && dtype != tensor::DType::f32) {
+    return std::nullopt;
+  }
+  const double least = smallest_normal(dtype);
+  return EvenSteps{std::ilogb(least), std::ilogb(least) - std::ilogb(ulp(0.0, dtype))};
+}
+
 void add_errors(std::span<const double> operand, std::span<const double> other, tensor::DType dtype,
                 double& sum) {
-  for (std::size_t k = 0; k < operand.size(); ++k) {
-    const double error = narrowing_error(operand[k], dtype) * other[k];
-    sum += error * error;
+  const auto add = [&](auto step_of) {
+    for (std::size_t k = 0; k < operand.size(); ++k) {
+      const double error = narrowing_error(operand[k], step_of(operand[k])) * other[k];
+      sum += error * error;
+    }
+  };
+  if (const auto even = even_steps(dtype)) {
+    add([&](double x) { return even->at(x); });
+  } else {
+    add([&](double x) { return ulp(x, dtype); });
   }
 }
 

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "opdrift/base/result.hpp"
 #include "opdrift/graph/graph.hpp"
+#include "opdrift/metrics/measurement.hpp"
 #include "opdrift/replay/kind.hpp"
 #include "opdrift/replay/registry.hpp"
 #include "opdrift/tensor/view.hpp"
@@ -41,6 +43,18 @@ struct Problem {
   std::vector<ProblemOperator> operators;  ///< topological order
 };
 
+/// What a comparison has found out about the two sides of a value.
+struct MeasuredValue {
+  const metrics::Measurement* measurement = nullptr;  ///< over all elements; nullptr: not known
+  std::span<const float> peaks;                       ///< MeasureOptions::peaks
+};
+
+/// What kind of tensor a value is on one side, in the golden's logical order.
+struct ValueOutline {
+  tensor::DType dtype = tensor::DType::raw;
+  tensor::Shape shape;
+};
+
 /// Values of both sides. All functions may be called from several threads.
 class ValueSource {
  public:
@@ -56,6 +70,18 @@ class ValueSource {
   /// The value in the logical order of the golden, mapped and not copied. The view keeps its bytes
   /// alive. The target's view may have another shape only where the element counts differ.
   virtual Result<tensor::View> view(RunSide side, ValueId value) const = 0;
+
+  /// Type and shape of what view() gives, where they are known without opening it.
+  virtual Result<ValueOutline> outline(RunSide side, ValueId value) const {
+    OPDRIFT_TRY(const tensor::View seen, view(side, value));
+    return ValueOutline{seen.tensor.desc.dtype, seen.shape()};
+  }
+
+  /// What is known of a value that both sides have, as long as the source lives.
+  virtual MeasuredValue measured(ValueId value) const {
+    static_cast<void>(value);
+    return {};
+  }
 };
 
 }  // namespace opdrift::verdict

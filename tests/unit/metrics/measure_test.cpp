@@ -399,5 +399,48 @@ TEST(Measure, OneMinusCosineKeepsItsDigits) {
   EXPECT_NEAR(m->one_minus_cosine(), 5e-19, 1e-24);
 }
 
+// Every tile of 2048 has its own largest scaled error, whatever the length.
+TEST(Peaks, AreTheLargestScaledErrorsOfTheTiles) {
+  for (const std::size_t count : {std::size_t{1}, std::size_t{2047}, std::size_t{2049},
+                                  std::size_t{9000}, std::size_t{70000}}) {
+    const Sides sides = make_sides(Mix::ordinary, count, DType::f32, DType::f16, count);
+    std::vector<float> peaks;
+    const Measurement whole = measure(view_of(DType::f32, sides.golden),
+                                      view_of(DType::f16, sides.target), {.peaks = &peaks})
+                                  .value();
+    ASSERT_EQ(peaks.size(), (count + kTileElements - 1) / kTileElements);
+    double largest = 0.0;
+    for (std::size_t tile = 0; tile < peaks.size(); ++tile) {
+      const std::size_t first = tile * kTileElements;
+      const std::size_t end = std::min(count, first + kTileElements);
+      const std::vector<double> g(sides.golden.begin() + static_cast<std::ptrdiff_t>(first),
+                                  sides.golden.begin() + static_cast<std::ptrdiff_t>(end));
+      const std::vector<double> t(sides.target.begin() + static_cast<std::ptrdiff_t>(first),
+                                  sides.target.begin() + static_cast<std::ptrdiff_t>(end));
+      const double expected = oracle(DType::f32, g, DType::f16, t).max_scaled.value;
+      // A tile that is no multiple of 64 is measured in two parts, each with a scale of its own.
+      const bool parts = (end - first) % 64 != 0;
+      EXPECT_NEAR(peaks[tile], expected, (parts ? 0.5 : 1e-5) * expected) << count << " " << tile;
+      largest = std::max(largest, static_cast<double>(peaks[tile]));
+    }
+    EXPECT_NEAR(largest, whole.max_scaled.value, 1e-5 * largest);
+  }
+}
+
+TEST(Peaks, OfAViewOutOfOrderAreNoSmallerThanTheErrorsOfTheTile) {
+  constexpr std::uint64_t kRows = 96;
+  constexpr std::uint64_t kColumns = 70;
+  const Sides sides = make_sides(Mix::ordinary, kRows * kColumns, DType::f32, DType::f32, 5);
+  const tensor::View golden = view_of(DType::f32, sides.golden);
+  tensor::View target = view_of(DType::f32, sides.target);
+  tensor::View turned = target;
+  turned.axes = {{kColumns, 1, 1, 0}, {kRows, 1, static_cast<std::int64_t>(kColumns), 0}};
+  std::vector<float> peaks;
+  const Measurement measured = measure(golden, turned, {.peaks = &peaks}).value();
+  ASSERT_EQ(peaks.size(), (kRows * kColumns + kTileElements - 1) / kTileElements);
+  EXPECT_GE(peaks[measured.max_scaled.index / kTileElements],
+            static_cast<float>(measured.max_scaled.value) * 0.9999F);
+}
+
 }  // namespace
 }  // namespace opdrift::metrics

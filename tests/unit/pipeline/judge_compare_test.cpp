@@ -5,6 +5,7 @@
 #include <map>
 
 #include "unit/io/onnx_testing.hpp"
+#include "unit/metrics/oracle.hpp"
 #include "unit/pipeline/dump_testing.hpp"
 
 #include "opdrift/io/onnx/writer.hpp"
@@ -239,15 +240,38 @@ TEST_F(JudgeCompare, AnInterruptionWhileJudgingKeepsWhatWasMeasured) {
   CompareOptions options;
   options.cancel = &cancel;
   options.jobs = 1;
-  options.progress = [&](std::uint64_t, std::uint64_t, std::uint64_t bytes) {
-    if (bytes == 0) {  // only measuring reads bytes
+  options.progress = [&](std::uint64_t done, std::uint64_t, std::uint64_t) {
+    if (done == 2) {
       cancel.cancel();
     }
   };
   const verdict::RunResult result = compare("half", options);
   EXPECT_TRUE(result.interrupted);
   EXPECT_FALSE(result.verdict);
-  EXPECT_EQ(result.tensors.size(), 4U);
+  EXPECT_EQ(result.tensors.size(), 2U);
+  EXPECT_EQ(result.ledger.size(), 8U);
+}
+
+TEST_F(JudgeCompare, RowsMeasuredWhileTheyAreJudgedHoldWhatMeasuringAloneFinds) {
+  write("wrong", tensor::DType::f16,
+        run_chain(tensor::DType::f16, [](Values& run, const auto& name) {
+          if (name == "层/激活") {
+            run[name][40] += 0.25;
+          }
+        }));
+  CompareOptions limits;
+  limits.decided_by = DecidedBy::gates;
+  const verdict::RunResult judged = compare("wrong");
+  const verdict::RunResult measured = compare("wrong", limits);
+  ASSERT_EQ(judged.tensors.size(), measured.tensors.size());
+  EXPECT_EQ(judged.bytes_read, measured.bytes_read);
+  EXPECT_EQ(judged.ledger.size(), measured.ledger.size());
+  for (std::size_t i = 0; i < judged.tensors.size(); ++i) {
+    EXPECT_EQ(judged.tensors[i].operator_name, measured.tensors[i].operator_name);
+    ASSERT_TRUE(judged.tensors[i].measurement && measured.tensors[i].measurement);
+    metrics::testing::expect_identical(*judged.tensors[i].measurement,
+                                       *measured.tensors[i].measurement);
+  }
 }
 
 TEST_F(JudgeCompare, ASecondModelIsRefusedBeforeAnythingIsRead) {

@@ -2,6 +2,7 @@
 
 #include "unit/verdict/sample_networks.hpp"
 
+#include "opdrift/metrics/measure.hpp"
 #include "opdrift/verdict/judge/reader.hpp"
 #include "opdrift/verdict/judge/survey.hpp"
 
@@ -124,6 +125,55 @@ TEST(Survey, FindsClassesNormsAndTheWorstElements) {
   EXPECT_THAT(survey.mismatches, ElementsAre(10U));
   EXPECT_THAT(survey.worst, ElementsAre(700U));
   EXPECT_NEAR(survey.error_norm, 1.0, 1e-6);
+}
+
+// Tiles of 2048 elements hold rows of 32, of 3000 and of 9000 in part.
+TEST(Survey, OfAMeasuredPairFindsTheSameAndReadsOnlyTheWorstTiles) {
+  for (const std::uint64_t row : {32U, 3000U, 9000U}) {
+    Array g = N::noise({300000 / row, row}, 3);
+    Array t = g;
+    for (std::size_t i = 0; i < 64; ++i) {
+      t.values[(i * 40009 + 17) % t.values.size() / 20 * 20] += 0.5 + 0.01 * static_cast<double>(i);
+    }
+    const auto golden = tensor_of(g, DType::f32);
+    const auto target = tensor_of(t, DType::f32);
+    const tensor::View golden_view = *tensor::stored_view(golden);
+    const tensor::View target_view = *tensor::stored_view(target);
+    std::vector<float> peaks;
+    const metrics::Measurement measured =
+        metrics::measure(golden_view, target_view, {.peaks = &peaks}).value();
+    const judging::Survey whole = judging::survey(golden_view, target_view).value();
+    const judging::Survey known =
+        judging::survey(golden_view, target_view, {&measured, peaks}).value();
+    EXPECT_EQ(known.equal, whole.equal);
+    EXPECT_EQ(known.count, whole.count);
+    EXPECT_EQ(known.finite, whole.finite);
+    EXPECT_NEAR(known.golden_norm, whole.golden_norm, 1e-9 * whole.golden_norm);
+    EXPECT_NEAR(known.error_norm, whole.error_norm, 1e-9 * whole.error_norm);
+    ASSERT_FALSE(known.worst.empty());
+    EXPECT_TRUE(std::is_sorted(known.worst.begin(), known.worst.end()));
+    for (const std::uint64_t position : known.worst) {
+      EXPECT_NE(g.values[position], t.values[position]) << row;
+    }
+    EXPECT_THAT(known.worst, testing::Contains(measured.max_abs.index)) << row;
+  }
+}
+
+TEST(Survey, OfDifferingClassesLooksAtEveryElementWhateverWasMeasured) {
+  Array g = N::noise({64, 64}, 1);
+  Array t = g;
+  t.values[4000] = std::nan("");
+  const auto golden = tensor_of(g, DType::f32);
+  const auto target = tensor_of(t, DType::f32);
+  const tensor::View golden_view = *tensor::stored_view(golden);
+  const tensor::View target_view = *tensor::stored_view(target);
+  std::vector<float> peaks;
+  const metrics::Measurement measured =
+      metrics::measure(golden_view, target_view, {.peaks = &peaks}).value();
+  const judging::Survey survey =
+      judging::survey(golden_view, target_view, {&measured, peaks}).value();
+  EXPECT_THAT(survey.mismatches, ElementsAre(4000U));
+  EXPECT_EQ(survey.class_mismatches, 1U);
 }
 
 TEST(Reader, ReadsEveryTypeAtAnyPlace) {

@@ -70,9 +70,13 @@ std::optional<DType> dtype_of_sidecar(const NpyHeader& header, const std::string
   return *sidecar ? (*sidecar)->dtype : std::nullopt;
 }
 
-Result<FileDump> open_bytes(const std::string& path, const Bytes& bytes,
-                            const NpyOptions& options) {
-  OPDRIFT_TRY(const NpyHeader header, parse_npy_header(bytes.span));
+Result<NpyHeader> header_of(const MappedFile& file) {
+  Result<NpyHeader> header = parse_npy_header(file.head());
+  return header || file.head().size() >= file.size() ? header : parse_npy_header(file.bytes());
+}
+
+FileDump describe_file(const std::string& path, const Bytes& bytes, const NpyHeader& header,
+                       const NpyOptions& options) {
   FileDump dump;
   dump.path = path;
   dump.format = "npy";
@@ -135,10 +139,11 @@ Result<FileDump> open_npy(const std::string& path) {
 }
 
 Result<FileDump> open_npy(const std::string& path, const NpyOptions& options) {
-  OPDRIFT_TRY(const Bytes bytes, map_file(path));
-  Result<FileDump> dump = in_file(open_bytes(path, bytes, options), path);
-  if (dump && dump->tensors.front().problem) {
-    dump->tensors.front().problem->path = path;
+  OPDRIFT_TRY(const std::shared_ptr<const MappedFile> file, MappedFile::open(path));
+  OPDRIFT_TRY(const NpyHeader header, in_file(header_of(*file), path));
+  FileDump dump = describe_file(path, Bytes{file->bytes(), file}, header, options);
+  if (dump.tensors.front().problem) {
+    dump.tensors.front().problem->path = path;
   }
   return dump;
 }

@@ -287,8 +287,7 @@ Status judge_api_calls(const MeasuredPairs& measured, verdict::RunResult& result
   }
   OPDRIFT_TRY(const GoldenModel model, model_of(measured.options, measured.golden.path));
   if (model.model) {
-    return judge_pairs(measured.golden, measured.target, measured.pairing, measured.row_of_pair,
-                       measured.options, result);
+    return judge_pairs(measured, result);
   }
   if (!any_tensor_saved(measured.golden) || !any_tensor_saved(measured.target)) {
     return conclude(measured.options, result,

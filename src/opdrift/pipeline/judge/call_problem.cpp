@@ -248,7 +248,12 @@ Status CallProblem::judge(verdict::RunResult& result) {
       [this](std::size_t position) -> Result<tensor::View> {
         OPDRIFT_TRY(const tensor::Tensor golden, load(measured_.golden.tensors[position]));
         return tensor::stored_view(golden);
-      });
+      },
+      {{}, [this](std::size_t pair) {
+         const auto row =
+             pair < measured_.row_of_pair.size() ? measured_.row_of_pair[pair] : std::nullopt;
+         return row ? measured_.measured(*row) : verdict::MeasuredValue{};
+       }});
   for (const Placed& placed : placed_) {
     const auto row = placed.row ? measured_.row_of_pair[placed.pair] : std::nullopt;
     values.set_pair(placed.value, placed.pair, row);

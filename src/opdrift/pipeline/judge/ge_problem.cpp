@@ -236,8 +236,7 @@ Status judge_ge_calls(const std::vector<GeCall>& calls, const MeasuredPairs& mea
   }
   OPDRIFT_TRY(const GoldenModel model, model_of(measured.options, measured.golden.path));
   if (model.model) {
-    return judge_pairs(measured.golden, measured.target, measured.pairing, measured.row_of_pair,
-                       measured.options, result);
+    return judge_pairs(measured, result);
   }
   OPDRIFT_TRY(const std::size_t judged, judge_steps(calls, measured, result));
   return conclude(

@@ -18,18 +18,20 @@ using verdict::RunVerdict;
 
 class PairJudge {
  public:
-  PairJudge(const DumpIndex& golden, const DumpIndex& target, const Pairing& pairing,
-            const std::vector<std::optional<std::size_t>>& row_of_pair,
-            const CompareOptions& options)
-      : golden_(golden),
-        target_(target),
-        pairing_(pairing),
-        row_of_pair_(row_of_pair),
-        options_(options) {}
+  explicit PairJudge(const MeasuredPairs& pairs)
+      : pairs_(pairs),
+        golden_(pairs.golden),
+        target_(pairs.target),
+        pairing_(pairs.pairing),
+        options_(pairs.options) {}
 
   Status run(const GraphProblem& problem, verdict::RunResult& result) {
     const ValueNames names(problem);
     JudgeRunOptions judge_options = judge_run_options(options_);
+    judge_options.complete = pairs_.complete;
+    if (steps().size() == 1) {
+      judge_options.judge.progress = nullptr;  // that of measuring counts the same rows
+    }
     std::vector<std::unique_ptr<GoldenRun>> goldens;
     for (const std::string& path : options_.more_goldens) {
       OPDRIFT_TRY(goldens.emplace_back(), GoldenRun::open(path, problem, options_.jobs));
@@ -39,7 +41,9 @@ class PairJudge {
     for (const std::string& step : steps()) {
       PairValues values(
           problem, [this](std::size_t pair) { return open_pair(pair); },
-          [this](std::size_t tensor) { return open_golden(tensor); });
+          [this](std::size_t tensor) { return open_golden(tensor); },
+          {[this](std::size_t pair) { return outline(pair); },
+           [this](std::size_t pair) { return measured(pair); }});
       if (place(step, names, values) == 0) {
         continue;
       }
@@ -55,13 +59,6 @@ class PairJudge {
     return Unit{};
   }
 
- private:
-  /// False for tensors of which only statistics were kept, and for pairs within the target.
-  bool has_tensors(const IndexPair& pair) const {
-    return !pair.own_golden && !golden_.tensors[pair.golden].summary &&
-           !target_.tensors[pair.target].summary;
-  }
-
   std::set<std::string> steps() const {
     std::set<std::string> steps;
     for (const IndexPair& pair : pairing_.pairs) {
@@ -70,6 +67,13 @@ class PairJudge {
       }
     }
     return steps;
+  }
+
+ private:
+  /// False for tensors of which only statistics were kept, and for pairs within the target.
+  bool has_tensors(const IndexPair& pair) const {
+    return !pair.own_golden && !golden_.tensors[pair.golden].summary &&
+           !target_.tensors[pair.target].summary;
   }
 
   /// Tells `values` where the values of one step are. Returns how many pairs have one.
@@ -81,7 +85,7 @@ class PairJudge {
         continue;
       }
       if (const auto value = names.find(golden_.tensors[pair.golden].name)) {
-        values.set_pair(*value, p, row_of_pair_[p]);
+        values.set_pair(*value, p, pairs_.row_of_pair[p]);
         ++placed;
       }
     }
@@ -97,7 +101,26 @@ class PairJudge {
     return placed;
   }
 
+  /// Pairs that were not selected have no row, but others read them.
   Result<AlignedPair> open_pair(std::size_t pair) const {
+    const auto row = pairs_.row_of_pair[pair];
+    return row ? pairs_.open(*row) : open_unselected(pair);
+  }
+
+  Result<OutlinedPair> outline(std::size_t pair) const {
+    if (const auto row = pairs_.row_of_pair[pair]) {
+      return pairs_.outline(*row);
+    }
+    OPDRIFT_TRY(const AlignedPair aligned, open_unselected(pair));
+    return outline_of(aligned);
+  }
+
+  verdict::MeasuredValue measured(std::size_t pair) const {
+    const auto row = pairs_.row_of_pair[pair];
+    return row ? pairs_.measured(*row) : verdict::MeasuredValue{};
+  }
+
+  Result<AlignedPair> open_unselected(std::size_t pair) const {
     OPDRIFT_TRY(const tensor::Tensor golden, load(golden_.tensors[pairing_.pairs[pair].golden]));
     OPDRIFT_TRY(const tensor::Tensor target, load(target_.tensors[pairing_.pairs[pair].target]));
     OPDRIFT_TRY(AlignedPair aligned, align_pair(golden, target));
@@ -110,35 +133,44 @@ class PairJudge {
     return tensor::stored_view(golden);
   }
 
+  const MeasuredPairs& pairs_;
   const DumpIndex& golden_;
   const DumpIndex& target_;
   const Pairing& pairing_;
-  const std::vector<std::optional<std::size_t>>& row_of_pair_;
   const CompareOptions& options_;
 };
 
 }  // namespace
 
-Status judge_pairs(const DumpIndex& golden, const DumpIndex& target, const Pairing& pairing,
-                   const std::vector<std::optional<std::size_t>>& row_of_pair,
-                   const CompareOptions& options, verdict::RunResult& result) {
-  if (!wants_verdict(options, result)) {
+Status judge_pairs(const MeasuredPairs& pairs, verdict::RunResult& result) {
+  if (!wants_verdict(pairs.options, result)) {
+    pairs.complete();
     return Unit{};
   }
-  OPDRIFT_TRY(const GoldenModel model, model_of(options, golden.path));
+  OPDRIFT_TRY(const GoldenModel model, model_of(pairs.options, pairs.golden.path));
+  PairJudge judge(pairs);
+  if (!model.model || judge.steps().size() > 1) {
+    pairs.complete();
+    if (result.interrupted) {
+      return Unit{};
+    }
+  }
   if (!model.model) {
-    return conclude(options, result,
+    return conclude(pairs.options, result,
                     model.note.empty() ? "no model tells what the operators should compute; give "
                                          "the golden's with --graph"
                                        : model.note);
   }
-  if (std::vector<verdict::Finding> findings = check_steps(result); !findings.empty()) {
-    say_out_of_step(std::move(findings), result);
-    return conclude(options, result);
+  if (judge.steps().size() > 1) {
+    if (std::vector<verdict::Finding> findings = check_steps(result); !findings.empty()) {
+      say_out_of_step(std::move(findings), result);
+      return conclude(pairs.options, result);
+    }
   }
   const GraphProblem problem = onnx_problem(*model.model);
-  OPDRIFT_CHECK_OK(PairJudge(golden, target, pairing, row_of_pair, options).run(problem, result));
-  return conclude(options, result);
+  OPDRIFT_CHECK_OK(judge.run(problem, result));
+  pairs.complete();
+  return conclude(pairs.options, result);
 }
 
 }  // namespace opdrift::pipeline

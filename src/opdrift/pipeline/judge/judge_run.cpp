@@ -116,6 +116,12 @@ Judgement by_limits(const verdict::TensorResult& row, const std::string& why) {
 Status judge_run(const GraphProblem& problem, const PairValues& values,
                  const JudgeRunOptions& options, verdict::RunResult& result) {
   auto answer = verdict::judge(problem.problem, values, options.judge);
+  if (options.complete) {
+    options.complete();
+  }
+  if (result.interrupted) {
+    return Unit{};
+  }
   if (!answer && answer.error().code == ErrorCode::cancelled) {
     result.interrupted = true;  // what was measured is kept
     return Unit{};

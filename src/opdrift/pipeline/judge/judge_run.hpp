@@ -16,7 +16,8 @@ namespace opdrift::pipeline {
 
 struct JudgeRunOptions {
   verdict::JudgeOptions judge;
-  bool explain = true;  ///< explanations and places of tensors that are wrong
+  bool explain = true;             ///< explanations and places of tensors that are wrong
+  std::function<void()> complete;  ///< measures the rows that no value was; empty: all are measured
   std::function<std::string(const std::string& name)> label;  ///< of ExplainRunOptions
 };
 

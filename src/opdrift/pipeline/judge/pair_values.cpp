@@ -1,5 +1,6 @@
 #include "opdrift/pipeline/judge/pair_values.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace opdrift::pipeline {
@@ -9,16 +10,20 @@ using verdict::ValueId;
 
 namespace {
 
-// Of tensors kept open; more than a few layers of a large network.
-constexpr std::uint64_t kOpenBytes = std::uint64_t{128} << 20U;
+// Of tensors kept open: what operators that follow each other read. More memory would only take
+// longer to be given.
+constexpr std::uint64_t kOpenBytes = std::uint64_t{32} << 20U;
+constexpr std::size_t kOpenAtLeast = 3;
 constexpr std::size_t kOpenPairs = 256;
 
 }  // namespace
 
-PairValues::PairValues(const GraphProblem& problem, OpenPair open_pair, OpenGolden open_golden)
+PairValues::PairValues(const GraphProblem& problem, OpenPair open_pair, OpenGolden open_golden,
+                       KnownPairs known)
     : problem_(problem),
       open_pair_(std::move(open_pair)),
       open_golden_(std::move(open_golden)),
+      known_(std::move(known)),
       pairs_(problem.problem.values.size()),
       rows_(problem.problem.values.size()),
       goldens_(problem.problem.values.size()) {}
@@ -47,30 +52,46 @@ bool PairValues::has(RunSide side, ValueId value) const {
   return pairs_[value] || (side == RunSide::golden && goldens_[value]);
 }
 
-Result<AlignedPair> PairValues::pair(std::size_t index) const {
-  {
-    const std::lock_guard lock(mutex_);
-    for (auto entry = opened_.begin(); entry != opened_.end(); ++entry) {
-      if (entry->index == index) {
-        opened_.splice(opened_.begin(), opened_, entry);
-        return entry->pair;
-      }
-    }
-  }
-  OPDRIFT_TRY(AlignedPair fresh, open_pair_(index));
-  const std::uint64_t bytes =
-      fresh.golden.tensor.bytes.span.size() + fresh.target.tensor.bytes.span.size();
+std::shared_ptr<PairValues::Opened> PairValues::entry_of(std::size_t index) const {
   const std::lock_guard lock(mutex_);
-  opened_.push_front({index, bytes, fresh});
-  opened_bytes_ += bytes;
-  while (opened_.size() > 1 && (opened_bytes_ > kOpenBytes || opened_.size() > kOpenPairs)) {
-    opened_bytes_ -= opened_.back().bytes;
-    opened_.pop_back();
+  const auto known =
+      std::find_if(opened_.begin(), opened_.end(),
+                   [index](const std::shared_ptr<Opened>& one) { return one->index == index; });
+  if (known != opened_.end()) {
+    opened_.splice(opened_.begin(), opened_, known);
+    return opened_.front();
   }
-  return fresh;
+  opened_.push_front(std::make_shared<Opened>());
+  opened_.front()->index = index;
+  return opened_.front();
 }
 
-Result<tensor::View> PairValues::view(RunSide side, ValueId value) const {
+// Whoever still reads a pair that is closed here keeps its bytes.
+void PairValues::make_room(const std::shared_ptr<Opened>& added) const {
+  const std::lock_guard lock(mutex_);
+  const bool kept = std::find(opened_.begin(), opened_.end(), added) != opened_.end();
+  if (kept && *added->pair) {
+    added->bytes = (**added->pair).golden.tensor.bytes.span.size() +
+                   (**added->pair).target.tensor.bytes.span.size();
+  }
+  opened_bytes_ += added->bytes;
+  while (opened_.size() > kOpenAtLeast &&
+         (opened_bytes_ > kOpenBytes || opened_.size() > kOpenPairs)) {
+    opened_bytes_ -= opened_.back()->bytes;
+    opened_.pop_back();
+  }
+}
+
+Result<AlignedPair> PairValues::pair(std::size_t index) const {
+  const std::shared_ptr<Opened> entry = entry_of(index);
+  std::call_once(entry->once, [&] {
+    entry->pair = open_pair_(index);
+    make_room(entry);
+  });
+  return *entry->pair;
+}
+
+Result<tensor::View> PairValues::lone_view(RunSide side, ValueId value) const {
   if (problem_.problem.values[value].role == verdict::ProblemValue::Role::parameter) {
     if (!problem_.parameters[value]) {
       return Error{ErrorCode::not_found, "no data for parameter",
@@ -78,14 +99,38 @@ Result<tensor::View> PairValues::view(RunSide side, ValueId value) const {
     }
     return *problem_.parameters[value];
   }
-  if (pairs_[value]) {
-    OPDRIFT_TRY(AlignedPair both, pair(*pairs_[value]));
-    return side == RunSide::golden ? std::move(both.golden) : std::move(both.target);
-  }
   if (side == RunSide::golden && goldens_[value]) {
     return open_golden_(*goldens_[value]);
   }
   return Error{ErrorCode::not_found, "no tensor for value", problem_.problem.values[value].name};
+}
+
+bool PairValues::is_pair(ValueId value) const {
+  return pairs_[value] &&
+         problem_.problem.values[value].role != verdict::ProblemValue::Role::parameter;
+}
+
+Result<tensor::View> PairValues::view(RunSide side, ValueId value) const {
+  if (!is_pair(value)) {
+    return lone_view(side, value);
+  }
+  OPDRIFT_TRY(AlignedPair both, pair(*pairs_[value]));
+  return side == RunSide::golden ? std::move(both.golden) : std::move(both.target);
+}
+
+Result<verdict::ValueOutline> PairValues::outline(RunSide side, ValueId value) const {
+  if (!is_pair(value) || !known_.outline) {
+    return ValueSource::outline(side, value);
+  }
+  OPDRIFT_TRY(auto both, known_.outline(*pairs_[value]));
+  return side == RunSide::golden ? std::move(both.first) : std::move(both.second);
+}
+
+verdict::MeasuredValue PairValues::measured(ValueId value) const {
+  if (!is_pair(value) || !known_.measured || !pair(*pairs_[value])) {
+    return {};
+  }
+  return known_.measured(*pairs_[value]);
 }
 
 namespace {

@@ -68,8 +68,8 @@ Census take_census(const Context& context, const std::vector<Found>& found) {
   Census census;
   for (std::uint32_t op = 0; op < context.problem.operators.size(); ++op) {
     const Found* own = main_output(context, found, op);
-    // Elements beyond the range say nothing about how sums are made.
-    if (own == nullptr || own->judgement.new_classes > 0) {
+    // Elements beyond the range say nothing about how sums are made; the others have to be most.
+    if (own == nullptr || 2 * own->finite < own->count) {
       continue;
     }
     const bool over = exceeds(own->judgement);

@@ -14,17 +14,17 @@ void open_side(const ValueSource& source, RunSide side, ValueId value, ValueFact
   if (!source.has(side, value)) {
     return;
   }
-  const Result<tensor::View> view = source.view(side, value);
-  if (!view) {
-    facts.trouble = view.error().to_string();
+  const Result<ValueOutline> outline = source.outline(side, value);
+  if (!outline) {
+    facts.trouble = outline.error().to_string();
     return;
   }
   const bool golden = side == RunSide::golden;
   (golden ? facts.golden : facts.target) = true;
-  (golden ? facts.golden_dtype : facts.target_dtype) = view->tensor.desc.dtype;
-  (golden ? facts.golden_count : facts.target_count) = view->count();
+  (golden ? facts.golden_dtype : facts.target_dtype) = outline->dtype;
+  (golden ? facts.golden_count : facts.target_count) = replay::count_of(outline->shape);
   if (golden || !facts.golden) {
-    facts.shape = view->shape();
+    facts.shape = outline->shape;
   }
 }
 

@@ -69,26 +69,41 @@ bool OperatorJudge::concerns(ValueId value) const {
                                    is_missing(context_.problem, context_.facts, value));
 }
 
+bool OperatorJudge::same_on_both(ValueId value) const {
+  if (value >= context_.problem.values.size()) {
+    return true;
+  }
+  const ValueFacts& facts = context_.facts.values[value];
+  if (!facts.both() || facts.golden_dtype != facts.target_dtype ||
+      facts.golden_count != facts.target_count) {
+    return false;
+  }
+  const metrics::Measurement* known = context_.source.measured(value).measurement;
+  if (known != nullptr && known->count == facts.golden_count) {
+    return known->equal_bits == known->count;
+  }
+  const Result<tensor::View> golden = context_.source.view(RunSide::golden, value);
+  const Result<tensor::View> target = context_.source.view(RunSide::target, value);
+  return golden && target && same_bytes(*golden, *target);
+}
+
 bool OperatorJudge::untouched() const {
-  const auto same = [&](ValueId value, bool input) {
-    if (value >= context_.problem.values.size()) {
-      return true;
-    }
-    const ValueFacts& facts = context_.facts.values[value];
-    if (input && context_.problem.values[value].role != Role::computed && !facts.both()) {
-      return true;
-    }
-    if (!facts.both()) {
-      return false;
-    }
-    const Result<tensor::View> golden = context_.source.view(RunSide::golden, value);
-    const Result<tensor::View> target = context_.source.view(RunSide::target, value);
-    return golden && target && same_bytes(*golden, *target);
-  };
   return std::all_of(op_.outputs.begin(), op_.outputs.end(),
-                     [&](ValueId value) { return same(value, false); }) &&
-         std::all_of(op_.inputs.begin(), op_.inputs.end(),
-                     [&](ValueId value) { return same(value, true); });
+                     [&](ValueId value) { return same_on_both(value); }) &&
+         std::all_of(op_.inputs.begin(), op_.inputs.end(), [&](ValueId value) {
+           const bool own = value < context_.problem.values.size() &&
+                            context_.problem.values[value].role != Role::computed &&
+                            !context_.facts.values[value].both();
+           return own || same_on_both(value);
+         });
+}
+
+// What f makes of the inputs decides about integers only where the sides differ.
+bool OperatorJudge::same_integers() const {
+  return std::all_of(op_.outputs.begin(), op_.outputs.end(), [&](ValueId value) {
+    return value >= context_.problem.values.size() ||
+           (!tensor::is_floating(context_.facts.values[value].golden_dtype) && same_on_both(value));
+  });
 }
 
 bool OperatorJudge::fits_memory() const {
@@ -124,7 +139,7 @@ void OperatorJudge::note_untouched() {
 }
 
 void OperatorJudge::run() {
-  if (untouched()) {
+  if (same_integers() || untouched()) {
     note_untouched();
     return;
   }

@@ -77,7 +77,9 @@ class OperatorJudge {
 
   /// Whether there is anything to say about an output.
   bool concerns(ValueId value) const;
+  bool same_on_both(ValueId value) const;
   bool untouched() const;
+  bool same_integers() const;
   bool fits_memory() const;
   void forget_part();
 

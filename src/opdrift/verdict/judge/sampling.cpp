@@ -104,7 +104,7 @@ Result<std::vector<replay::Array>> OperatorJudge::outlines() {
 Result<Survey> OperatorJudge::survey_output(ValueId value) const {
   OPDRIFT_TRY(const tensor::View golden, context_.source.view(RunSide::golden, value));
   OPDRIFT_TRY(const tensor::View target, context_.source.view(RunSide::target, value));
-  return survey(golden, target);
+  return survey(golden, target, context_.source.measured(value));
 }
 
 Found OperatorJudge::surveyed(const Survey& survey, const Formats& formats) const {

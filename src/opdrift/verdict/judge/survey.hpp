@@ -6,17 +6,24 @@
 
 #include "opdrift/base/result.hpp"
 #include "opdrift/tensor/view.hpp"
+#include "opdrift/verdict/problem.hpp"
 
 // One streaming pass over a pair of tensors, for operators that are replayed at a sample only.
 //
 //   score_i = (t_i - g_i)^2 / ((g_i^2 + mean of g^2 over the row of i) / 2),
 //   a row being the last axis, or a stretch of it when it is long
+//
+// Where a comparison has measured the pair already, only the tiles with the largest errors are
+// looked at again.
 
 namespace opdrift::verdict::judging {
 
 /// Elements sampled at random, and those with the largest scores.
 inline constexpr std::size_t kRandomSample = 512;
 inline constexpr std::size_t kWorstSample = 64;
+
+/// Tiles in which the largest scores are looked for when the pair was measured.
+inline constexpr std::size_t kWorstTiles = 32;
 
 struct Survey {
   bool equal = true;  ///< every element agrees in value, NaN counting as NaN
@@ -30,8 +37,10 @@ struct Survey {
   std::vector<std::uint64_t> worst;       ///< positions of the largest scores, rising
 };
 
-/// Both views must have the same element count; dtypes must be numbers.
-Result<Survey> survey(const tensor::View& golden, const tensor::View& target);
+/// Both views must have the same element count; dtypes must be numbers. `known`: what a comparison
+/// found about them, if there was one.
+Result<Survey> survey(const tensor::View& golden, const tensor::View& target,
+                      const MeasuredValue& known = {});
 
 /// `count` positions below `population`, with repeats, from `seed` alone.
 std::vector<std::uint64_t> random_positions(std::uint64_t population, std::size_t count,
