@@ -106,6 +106,43 @@ TEST(Device, HalfAccumulatorsAreOneFindingAndNoCulprit) {
 }
 
 // A device of TF32 products with one wrong operator: the finding does not hide it.
+// Two long sums of which a few elements overflow: all others tell how they were made.
+void build_overflowing_network(MemoryNetwork& net, double large) {
+  const auto positive = [](const tensor::Shape& shape, std::uint64_t seed) {
+    Array array = MemoryNetwork::noise(shape, seed);
+    for (double& value : array.values) {
+      value = std::abs(value);
+    }
+    return array;
+  };
+  Array x = positive({64, 400}, 1);
+  x.values[7] = large;
+  const ValueId in = net.input("x", x);
+  const ValueId v = net.parameter("v", positive({400, 32}, 2));
+  const ValueId w = net.parameter("w", positive({400, 48}, 3));
+  net.op("one", "MatMul", {in, v});
+  net.op("other", "MatMul", {in, w});
+}
+
+TEST(Device, HalfAccumulatorsAreFoundBesideElementsThatOverflow) {
+  MemoryNetwork net;
+  build_overflowing_network(net, 6e4);
+  RunStyle target = stored_as(DType::f16);
+  target.half_accumulate = true;
+  net.run(stored_as(DType::f32), target);
+  const JudgedRun run = net.judge();
+  EXPECT_THAT(kinds(run), ElementsAre(FindingKind::half_accumulators));
+  EXPECT_GT(net.of(run, "one").new_classes, 0U);
+}
+
+TEST(Device, SaturatedElementsAreNotTakenForHalfAccumulators) {
+  MemoryNetwork net;
+  build_overflowing_network(net, 400.0);
+  net.run(stored_as(DType::f32), stored_as(DType::e4m3fn));
+  const JudgedRun run = net.judge();
+  EXPECT_THAT(kinds(run), IsEmpty());
+}
+
 TEST(Device, AFaultStandsOutOfTheFinding) {
   MemoryNetwork net;
   build_text_network(net);

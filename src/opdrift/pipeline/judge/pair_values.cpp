@@ -12,7 +12,7 @@ namespace {
 
 // Of tensors kept open: what operators that follow each other read. More memory would only take
 // longer to be given.
-constexpr std::uint64_t kOpenBytes = std::uint64_t{16} << 20U;
+constexpr std::uint64_t kOpenBytes = std::uint64_t{48} << 20U;
 constexpr std::size_t kOpenAtLeast = 2;
 constexpr std::size_t kOpenPairs = 256;
 

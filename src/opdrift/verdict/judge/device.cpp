@@ -19,7 +19,9 @@ constexpr std::size_t kBiasOperators = 3;
 // Small networks: all operators that round, weighted ones too.
 constexpr std::uint64_t kFewBiasElements = 16;
 constexpr std::size_t kFewBiasOperators = 2;
+// In units of the last place: cutting off costs half of one, more than one is something else.
 constexpr double kBiasLimit = -0.25;
+constexpr double kMostBias = -1.0;
 constexpr double kFewOthers = 0.25;
 // A fault makes one operator exceed its budget, never several: own errors are not inherited.
 constexpr std::size_t kSeveral = 3;
@@ -68,8 +70,9 @@ Census take_census(const Context& context, const std::vector<Found>& found) {
   Census census;
   for (std::uint32_t op = 0; op < context.problem.operators.size(); ++op) {
     const Found* own = main_output(context, found, op);
-    // Elements beyond the range say nothing about how sums are made; the others have to be most.
-    if (own == nullptr || 2 * own->finite < own->count) {
+    // Elements beyond the range say nothing about how sums are made; the others have to be most,
+    // and to be told apart.
+    if (own == nullptr || 2 * own->finite < own->count || own->class_cause == Cause::saturated) {
       continue;
     }
     const bool over = exceeds(own->judgement);
@@ -170,7 +173,8 @@ std::vector<double> biases_of(const Context& context, const std::vector<Found>& 
     const Found* own = main_output(context, found, op);
     const ProblemOperator& node = context.problem.operators[op];
     if (own != nullptr && (weighted || !is_weighted(node)) && !node.kind->bitwise() &&
-        !own->judgement.inputs_replayed && own->judgement.bias_count >= elements) {
+        !own->judgement.inputs_replayed && own->judgement.bias_count >= elements &&
+        own->class_cause != Cause::saturated) {
       biases.push_back(own->judgement.bias);
     }
   }
@@ -189,7 +193,7 @@ std::optional<Finding> find_truncation(const Context& context, const std::vector
   }
   const std::size_t operators = biases.size();
   const double median = median_of(std::move(biases));
-  if (!(median < kBiasLimit)) {
+  if (!(median < kBiasLimit && median > kMostBias)) {
     return std::nullopt;
   }
   return finding_of(FindingKind::truncation, median, operators);
