@@ -2,8 +2,6 @@
 
 #include <cmath>
 
-#include "opdrift/metrics/measure.hpp"
-
 namespace opdrift::evaluation {
 
 RivalFlags ask_rivals(const tensor::Tensor& golden, const tensor::Tensor& target) {
@@ -75,7 +73,7 @@ verdict::MeasuredValue MemorySource::measured(ValueId value) const {
       known.measurement = found ? std::optional(*found) : std::nullopt;
     }
   });
-  return known.measurement ? verdict::MeasuredValue{&*known.measurement, known.peaks}
+  return known.measurement ? verdict::MeasuredValue{&*known.measurement, known.peaks.front()}
                            : verdict::MeasuredValue{};
 }
 

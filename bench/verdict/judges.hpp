@@ -10,6 +10,7 @@
 #include "numbers.hpp"
 
 #include "opdrift/base/result.hpp"
+#include "opdrift/metrics/measure.hpp"
 #include "opdrift/verdict/judge.hpp"
 
 /// opdrift's judge and those beside it, on tensors in memory. The others see f32 values g and t:
@@ -48,7 +49,7 @@ class MemorySource final : public verdict::ValueSource {
   struct Known {
     std::once_flag once;
     std::optional<metrics::Measurement> measurement;
-    std::vector<float> peaks;
+    std::vector<metrics::Peaks> peaks;
   };
 
   const tensor::Tensor* tensor_of(verdict::RunSide side, ValueId value) const;

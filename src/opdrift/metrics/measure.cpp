@@ -100,8 +100,10 @@ void point_at_elements(Measurement& measured) {
 }
 
 /// Measures targets that passed the checks and can share one walk.
+/// `places` are theirs among all targets.
 std::vector<Result<Measurement>> measure_alike(const View& mapped_golden,
                                                const std::vector<const View*>& mapped_targets,
+                                               const std::vector<std::size_t>& places,
                                                const Precision& precision,
                                                const MeasureOptions& options) {
   const std::vector<View> views =
@@ -116,13 +118,12 @@ std::vector<Result<Measurement>> measure_alike(const View& mapped_golden,
     return PairMeter(golden.tensor.desc.dtype, targets[i]->tensor.desc.dtype, precision.table,
                      options.ulp_histogram, options.peaks != nullptr);
   });
-  if (options.peaks != nullptr) {
-    *options.peaks =
-        is_complex(golden) ? std::vector<float>{} : meters.front().peaks(source.count());
-  }
   std::vector<Result<Measurement>> results;
   for (std::size_t i = 0; i < targets.size(); ++i) {
     Measurement measured = meters[i].result();
+    if (options.peaks != nullptr && !is_complex(golden)) {
+      (*options.peaks)[places[i]] = meters[i].peaks(source.count());
+    }
     if (options.kl_divergence && !is_cancelled(options)) {
       measured.kl_divergence = measure_kl(golden, *targets[i], precision, options, measured);
     }
@@ -188,13 +189,16 @@ Status check_pair(const View& golden, const View& target) {
 std::vector<Result<Measurement>> measure_group(const View& golden, std::span<const View> targets,
                                                const MeasureOptions& options) {
   std::vector<Result<Measurement>> results(targets.size(), Measurement{});
+  if (options.peaks != nullptr) {
+    options.peaks->assign(targets.size(), {});
+  }
   for (const Party& party : parties_of(golden, targets, options, results)) {
     std::vector<const View*> views;
     for (const std::size_t i : party.members) {
       views.push_back(&targets[i]);
     }
     std::vector<Result<Measurement>> measured =
-        measure_alike(golden, views, party.precision, options);
+        measure_alike(golden, views, party.members, party.precision, options);
     for (std::size_t k = 0; k < measured.size(); ++k) {
       results[party.members[k]] = std::move(measured[k]);
     }

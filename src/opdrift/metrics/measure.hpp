@@ -12,6 +12,10 @@
 
 namespace opdrift::metrics {
 
+/// The largest scaled error (Measurement::max_scaled) near every run of kTileElements elements:
+/// that of all blocks that touch the run. Empty for complex elements and where measuring failed.
+using Peaks = std::vector<float>;
+
 struct MeasureOptions {
   bool kl_divergence = false;  ///< costs a second pass
   bool ulp_histogram = true;
@@ -22,10 +26,8 @@ struct MeasureOptions {
   std::string_view cpu_level;  ///< kernels/levels.hpp; "" for OPDRIFT_CPU or the best
   std::size_t jobs = 1;        ///< threads for one call; the result does not depend on it
   const CancelFlag* cancel = nullptr;
-  /// Filled, unless nullptr, with the largest scaled error (Measurement::max_scaled) near every run
-  /// of kTileElements elements: each entry is that of all blocks that touch the run. One target
-  /// only; empty for complex elements.
-  std::vector<float>* peaks = nullptr;
+  /// Filled, unless nullptr, with the peaks of every target, in order.
+  std::vector<Peaks>* peaks = nullptr;
 };
 
 /// Measures a target against a golden, element by element in logical order. Both views must have

@@ -26,7 +26,7 @@ class PairMeter final : public BlockSink {
   /// Adds what a later shard measured.
   void merge(const PairMeter& later);
   const Measurement& result() const { return result_; }
-  /// MeasureOptions::peaks of `count` elements.
+  /// Peaks of `count` elements (measure.hpp).
   std::vector<float> peaks(std::uint64_t count) const;
 
  private:

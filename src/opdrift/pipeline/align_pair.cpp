@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "opdrift/metrics/resident.hpp"
 #include "opdrift/tensor/layout.hpp"
 
 namespace opdrift::pipeline {
@@ -137,6 +138,12 @@ Result<AlignedPair> align_pair(const Tensor& golden, const Tensor& target) {
     }
   }
   return checked(std::move(golden_view), std::move(target_view));
+}
+
+void read_in(AlignedPair& pair) {
+  std::vector<View> views = metrics::resident_views(pair.golden, {&pair.target}, 0);
+  pair.golden = std::move(views[0]);
+  pair.target = std::move(views[1]);
 }
 
 void keep_rows(std::uint64_t rows, AlignedPair& pair) {

@@ -32,6 +32,10 @@ Result<tensor::View> logical_view(const tensor::Tensor& tensor);
 /// stored shape failed with.
 Result<AlignedPair> align_pair(const tensor::Tensor& golden, const tensor::Tensor& target);
 
+/// Reads mapped bytes into memory where they are not large: looking at them in many places costs
+/// more than that (metrics/resident.hpp).
+void read_in(AlignedPair& pair);
+
 /// Leaves the first `rows` entries of the first axis that is longer than one, on both sides.
 void keep_rows(std::uint64_t rows, AlignedPair& pair);
 

@@ -124,6 +124,7 @@ Result<NetworkOptions> network_options(const std::string& target, const std::str
   network.golden_path = golden;
   network.graph_json = graphs.front();
   network.max_elements = options.max_elements;
+  network.keep_peaks = options.decided_by != DecidedBy::gates;
   network.jobs = options.jobs;
   network.cancel = options.cancel;
   if (options.kl_divergence || options.metrics.needs_divergence()) {

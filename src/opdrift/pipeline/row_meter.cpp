@@ -4,9 +4,6 @@
 #include <numeric>
 #include <utility>
 
-#include "opdrift/metrics/measure.hpp"
-#include "opdrift/metrics/resident.hpp"
-
 namespace opdrift::pipeline {
 
 namespace {
@@ -26,12 +23,6 @@ Result<TensorSummary> summary_of(const IndexedTensor& indexed) {
 /// Whether its logical order is that of its shape.
 bool is_plain(const IndexedTensor& indexed) {
   return !indexed.problem && !indexed.summary && !is_blocked(indexed.desc.format);
-}
-
-void make_resident(AlignedPair& pair) {
-  std::vector<tensor::View> views = metrics::resident_views(pair.golden, {&pair.target}, 0);
-  pair.golden = std::move(views[0]);
-  pair.target = std::move(views[1]);
 }
 
 }  // namespace
@@ -114,7 +105,7 @@ Result<AlignedPair> RowMeter::open(std::size_t row) {
   const bool first = !cancelled() && claim(row);
   Result<AlignedPair> opened = bring_in(row);
   if (opened) {
-    make_resident(*opened);
+    read_in(*opened);
   }
   if (first) {
     settle(row, opened ? try_pair(row, *opened, 1) : Status(opened.error()));
@@ -145,6 +136,7 @@ Status RowMeter::try_pair(std::size_t row, const AlignedPair& pair, std::size_t 
   result.golden_shape = pair.golden.shape();
   result.target_shape = pair.target.shape();
   result.rule += pair.permuted ? ", axes reordered" : "";
+  std::vector<metrics::Peaks> peaks;
   OPDRIFT_TRY(const metrics::Measurement measurement,
               metrics::measure(
                   pair.golden, pair.target,
@@ -152,7 +144,8 @@ Status RowMeter::try_pair(std::size_t row, const AlignedPair& pair, std::size_t 
                    .max_elements = options_.max_elements,
                    .jobs = jobs,
                    .cancel = options_.cancel,
-                   .peaks = keeps_peaks_ ? &peaks_[row] : nullptr}));
+                   .peaks = keeps_peaks_ ? &peaks : nullptr}));
+  peaks_[row] = peaks.empty() ? metrics::Peaks{} : std::move(peaks.front());
   OPDRIFT_TRY(result.metric_values,
               plugin_values(options_.metrics, pair.golden, pair.target,
                             {.max_elements = options_.max_elements, .cancel = options_.cancel}));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "opdrift/base/result.hpp"
+#include "opdrift/metrics/measure.hpp"
 #include "opdrift/pipeline/align_pair.hpp"
 #include "opdrift/pipeline/compare.hpp"
 #include "opdrift/pipeline/dump_index.hpp"
@@ -67,7 +68,7 @@ class RowMeter {
   bool keeps_peaks_ = false;
   std::vector<std::atomic<bool>> claimed_;
   std::vector<std::optional<ErrorCode>> failures_;
-  std::vector<std::vector<float>> peaks_;
+  std::vector<metrics::Peaks> peaks_;
   std::atomic<std::uint64_t> bytes_{0};
   std::atomic<std::uint64_t> done_{0};
 };

@@ -404,10 +404,12 @@ TEST(Peaks, AreTheLargestScaledErrorsOfTheTiles) {
   for (const std::size_t count : {std::size_t{1}, std::size_t{2047}, std::size_t{2049},
                                   std::size_t{9000}, std::size_t{70000}}) {
     const Sides sides = make_sides(Mix::ordinary, count, DType::f32, DType::f16, count);
-    std::vector<float> peaks;
+    std::vector<Peaks> found;
     const Measurement whole = measure(view_of(DType::f32, sides.golden),
-                                      view_of(DType::f16, sides.target), {.peaks = &peaks})
+                                      view_of(DType::f16, sides.target), {.peaks = &found})
                                   .value();
+    ASSERT_EQ(found.size(), 1U);
+    const Peaks& peaks = found.front();
     ASSERT_EQ(peaks.size(), (count + kTileElements - 1) / kTileElements);
     double largest = 0.0;
     for (std::size_t tile = 0; tile < peaks.size(); ++tile) {
@@ -435,8 +437,10 @@ TEST(Peaks, OfAViewOutOfOrderAreNoSmallerThanTheErrorsOfTheTile) {
   tensor::View target = view_of(DType::f32, sides.target);
   tensor::View turned = target;
   turned.axes = {{kColumns, 1, 1, 0}, {kRows, 1, static_cast<std::int64_t>(kColumns), 0}};
-  std::vector<float> peaks;
-  const Measurement measured = measure(golden, turned, {.peaks = &peaks}).value();
+  std::vector<Peaks> found;
+  const Measurement measured = measure(golden, turned, {.peaks = &found}).value();
+  ASSERT_EQ(found.size(), 1U);
+  const Peaks& peaks = found.front();
   ASSERT_EQ(peaks.size(), (kRows * kColumns + kTileElements - 1) / kTileElements);
   EXPECT_GE(peaks[measured.max_scaled.index / kTileElements],
             static_cast<float>(measured.max_scaled.value) * 0.9999F);

@@ -139,12 +139,12 @@ TEST(Survey, OfAMeasuredPairFindsTheSameAndReadsOnlyTheWorstTiles) {
     const auto target = tensor_of(t, DType::f32);
     const tensor::View golden_view = *tensor::stored_view(golden);
     const tensor::View target_view = *tensor::stored_view(target);
-    std::vector<float> peaks;
+    std::vector<metrics::Peaks> peaks;
     const metrics::Measurement measured =
         metrics::measure(golden_view, target_view, {.peaks = &peaks}).value();
     const judging::Survey whole = judging::survey(golden_view, target_view).value();
     const judging::Survey known =
-        judging::survey(golden_view, target_view, {&measured, peaks}).value();
+        judging::survey(golden_view, target_view, {&measured, peaks.front()}).value();
     EXPECT_EQ(known.equal, whole.equal);
     EXPECT_EQ(known.count, whole.count);
     EXPECT_EQ(known.finite, whole.finite);
@@ -167,11 +167,11 @@ TEST(Survey, OfDifferingClassesLooksAtEveryElementWhateverWasMeasured) {
   const auto target = tensor_of(t, DType::f32);
   const tensor::View golden_view = *tensor::stored_view(golden);
   const tensor::View target_view = *tensor::stored_view(target);
-  std::vector<float> peaks;
+  std::vector<metrics::Peaks> peaks;
   const metrics::Measurement measured =
       metrics::measure(golden_view, target_view, {.peaks = &peaks}).value();
   const judging::Survey survey =
-      judging::survey(golden_view, target_view, {&measured, peaks}).value();
+      judging::survey(golden_view, target_view, {&measured, peaks.front()}).value();
   EXPECT_THAT(survey.mismatches, ElementsAre(4000U));
   EXPECT_EQ(survey.class_mismatches, 1U);
 }

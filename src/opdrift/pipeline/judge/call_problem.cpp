@@ -243,17 +243,26 @@ void CallProblem::judge_leftovers(const std::vector<std::optional<Limited>>& lim
 }
 
 Status CallProblem::judge(verdict::RunResult& result) {
-  PairValues values(
-      problem_, [this](std::size_t pair) { return open_pair(pair); },
-      [this](std::size_t position) -> Result<tensor::View> {
-        OPDRIFT_TRY(const tensor::Tensor golden, load(measured_.golden.tensors[position]));
-        return tensor::stored_view(golden);
-      },
-      {{}, [this](std::size_t pair) {
-         const auto row =
-             pair < measured_.row_of_pair.size() ? measured_.row_of_pair[pair] : std::nullopt;
-         return row ? measured_.measured(*row) : verdict::MeasuredValue{};
-       }});
+  const auto open = [this](std::size_t pair) -> Result<AlignedPair> {
+    OPDRIFT_TRY(AlignedPair opened, open_pair(pair));
+    read_in(opened);
+    return opened;
+  };
+  const auto open_golden = [this](std::size_t position) -> Result<tensor::View> {
+    OPDRIFT_TRY(const tensor::Tensor golden, load(measured_.golden.tensors[position]));
+    return tensor::stored_view(golden);
+  };
+  KnownPairs known;
+  known.outline = [this](std::size_t pair) -> Result<OutlinedPair> {
+    OPDRIFT_TRY(const AlignedPair opened, open_pair(pair));
+    return outline_of(opened);
+  };
+  known.measured = [this](std::size_t pair) {
+    const auto row =
+        pair < measured_.row_of_pair.size() ? measured_.row_of_pair[pair] : std::nullopt;
+    return row ? measured_.measured(*row) : verdict::MeasuredValue{};
+  };
+  PairValues values(problem_, open, open_golden, known);
   for (const Placed& placed : placed_) {
     const auto row = placed.row ? measured_.row_of_pair[placed.pair] : std::nullopt;
     values.set_pair(placed.value, placed.pair, row);

@@ -10,6 +10,7 @@
 #include "opdrift/pipeline/judge/judge_run.hpp"
 #include "opdrift/pipeline/judge/onnx_problem.hpp"
 #include "opdrift/pipeline/network/open_row.hpp"
+#include "opdrift/pipeline/pairing.hpp"
 
 namespace opdrift::pipeline {
 
@@ -37,7 +38,7 @@ class NetworkJudge {
                   const JudgeRunOptions& options, verdict::RunResult& result) {
     PairValues values(
         problem, [this](std::size_t job) { return open_job(job); },
-        [this](std::size_t entry) { return open_golden(entry); });
+        [this](std::size_t entry) { return open_golden(entry); }, known_pairs());
     if (place_pairs(problem, row_of_job, values) == 0) {
       return Unit{};
     }
@@ -66,7 +67,7 @@ class NetworkJudge {
     const GraphProblem problem = atc_problem(std::move(graph), lookup);
     PairValues values(
         problem, [this](std::size_t job) { return open_job(job); },
-        [this](std::size_t entry) { return open_golden(entry); });
+        [this](std::size_t entry) { return open_golden(entry); }, known_pairs());
     std::size_t placed = 0;
     for (const auto& [name, job] : outputs) {
       const auto value = problem.value_of.find(name);
@@ -176,10 +177,31 @@ class NetworkJudge {
     }
   }
 
-  Result<AlignedPair> open_job(std::size_t job) const {
+  Result<AlignedPair> map_job(std::size_t job) const {
     const RowJob& where = compared_.jobs[job];
     OPDRIFT_TRY(Aligned aligned, open_row(inputs_, network_, compared_.rows[where.row], where));
     return std::move(aligned.pair);
+  }
+
+  Result<AlignedPair> open_job(std::size_t job) const {
+    OPDRIFT_TRY(AlignedPair pair, map_job(job));
+    read_in(pair);
+    return pair;
+  }
+
+  KnownPairs known_pairs() const {
+    KnownPairs known;
+    known.outline = [this](std::size_t job) -> Result<OutlinedPair> {
+      OPDRIFT_TRY(const AlignedPair pair, map_job(job));
+      return outline_of(pair);
+    };
+    known.measured = [this](std::size_t job) {
+      const NetworkRow& row = compared_.rows[compared_.jobs[job].row];
+      return job < compared_.peaks.size() && row.measurement
+                 ? verdict::MeasuredValue{&*row.measurement, compared_.peaks[job]}
+                 : verdict::MeasuredValue{};
+    };
+    return known;
   }
 
   Result<tensor::View> open_golden(std::size_t position) const {

@@ -30,6 +30,7 @@ struct NetworkOptions {
   bool reference = false;
   bool mapping_only = false;            ///< pair, but measure nothing
   bool overflow = false;                ///< look for float16 values at the end of their range
+  bool keep_peaks = false;              ///< what a sampling judge wants to know of the rows
   bool check_kinds = true;              ///< refuse combinations of dump kinds the reference refuses
   std::vector<std::string> algorithms;  ///< names out of metrics/registry.hpp, in column order
   std::uint64_t max_elements = 0;       ///< compare the first N elements; 0: all

@@ -29,7 +29,8 @@ struct UncomparedTensor {
 /// Rows of a comparison before anything was measured.
 struct NetworkPlan {
   std::vector<NetworkRow> rows;
-  std::vector<RowJob> jobs;  ///< by row
+  std::vector<RowJob> jobs;           ///< by row
+  std::vector<metrics::Peaks> peaks;  ///< by job, once measured, where asked for
   std::vector<RowCopy> copies;
   std::vector<OperatorFailure> failures;
   std::vector<UncomparedTensor> uncompared;

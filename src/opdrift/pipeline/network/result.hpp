@@ -9,6 +9,7 @@
 
 #include "opdrift/base/result.hpp"
 #include "opdrift/io/dump_folder.hpp"
+#include "opdrift/metrics/measure.hpp"
 #include "opdrift/metrics/measurement.hpp"
 #include "opdrift/tensor/tensor.hpp"
 #include "opdrift/verdict/result.hpp"
@@ -115,8 +116,9 @@ struct NetworkResult {
   bool golden_has_npy = false;
   bool by_graph = false;  ///< a graph json told which operators belong together
   std::vector<std::string> algorithms;
-  std::vector<NetworkRow> rows;  ///< by index, then by member of the group
-  std::vector<RowJob> jobs;      ///< where the tensors of rows are, by row
+  std::vector<NetworkRow> rows;       ///< by index, then by member of the group
+  std::vector<RowJob> jobs;           ///< where the tensors of rows are, by row
+  std::vector<metrics::Peaks> peaks;  ///< by job; empty unless asked for
   std::vector<OperatorFailure> failures;
   std::vector<verdict::LedgerEntry> ledger;
   std::vector<std::string> warnings;
