@@ -3,6 +3,7 @@ import { useMemo, useState } from "preact/hooks";
 import { count } from "./format";
 import { useText } from "./i18n";
 import { Frame, Headline } from "./page";
+import { Said } from "./said";
 
 /** What cli/result_server.cpp writes: the results below a folder. */
 export interface RawList {
@@ -84,7 +85,7 @@ function ResultList(props: { raw: RawList }) {
               <td><span class={`badge outcome-${result.outcome}`}>{text.outcome(result.outcome)}</span></td>
               <td>
                 <a href={`/report/${encoded(result.path)}`}>{result.path}</a>
-                <div class="muted" lang="en">{result.sentence}</div>
+                <div class="muted"><Said text={result.sentence} /></div>
               </td>
               <td class="num">{t("failedOf", count(result.failed), count(result.tensors))}</td>
               <td class="muted">{new Date(result.modified * 1000).toLocaleString(text.language === "zh" ? "zh-CN" : undefined)}</td>

@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 
 import { LanguageContext, translator, useText, type Language, type TextKey } from "./i18n";
+import { Said } from "./said";
 
 /** A choice kept between visits; file pages of some browsers have no storage. */
 function kept(key: string): string | null {
@@ -153,7 +154,7 @@ export function Headline(props: { outcome: string; sentence: string }) {
       <h1>
         <span class="brand">opdrift</span> <span class="badge">{text.outcome(props.outcome)}</span>
       </h1>
-      <p class="sentence" lang="en">{props.sentence}</p>
+      <p class="sentence"><Said text={props.sentence} /></p>
     </>
   );
 }

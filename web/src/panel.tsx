@@ -5,6 +5,7 @@ import { toNumber, type Place, type Report, type Slice } from "./data";
 import { brief, coordinates, count, percent } from "./format";
 import { useText, type TextKey } from "./i18n";
 import { Chip, placeOf } from "./operators";
+import { Said } from "./said";
 
 const MOST_NEIGHBOURS = 12;
 
@@ -234,7 +235,7 @@ function Found(props: { report: Report; row: number }) {
   return (
     <>
       <h3>{t("whatHappened")}</h3>
-      {sentence !== "" && <p lang="en">{sentence}</p>}
+      {sentence !== "" && <p><Said text={sentence} /></p>}
       <p class="muted">
         {cause !== "" && cause !== "none" && <>{t("cause")}: {text.cause(cause)} · </>}
         {tier !== "" && <>{t("tier")}: {text.tier(tier)}</>}
@@ -253,7 +254,7 @@ function Found(props: { report: Report; row: number }) {
           <ol class="explanations">
             {explanations.map((explanation) => (
               <li>
-                <span lang="en">{explanation.sentence}</span>
+                <Said text={explanation.sentence} />
                 <div class="muted">{t("explains", percent(toNumber(explanation.explained)), brief(toNumber(explanation.residual), 3))}</div>
               </li>
             ))}
@@ -263,7 +264,7 @@ function Found(props: { report: Report; row: number }) {
       {place && (
         <>
           <h3>{t("where")}</h3>
-          <p lang={place.sentence ? "en" : undefined}>{place.sentence || t("evenly")}</p>
+          <p>{place.sentence ? <Said text={place.sentence} /> : t("evenly")}</p>
           {place.first_bad_index.length > 0 && (
             <p class="muted">{t("firstBad")} [{place.first_bad_index.join(",")}]</p>
           )}

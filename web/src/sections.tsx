@@ -5,6 +5,7 @@ import { STATES, toNumber, type RangeNote, type Report, type State, type Totals 
 import { brief, bytes, count } from "./format";
 import { useText } from "./i18n";
 import { Chip } from "./operators";
+import { Said } from "./said";
 import { VirtualTable, type VirtualColumn } from "./virtual";
 
 const LEDGER_STATES = ["compared", "equal", "unmatched", "unreadable", "superseded", "ignored", "skipped"];
@@ -57,8 +58,8 @@ export function Summary(props: { report: Report; onSelect: (row: number) => void
                   <li>
                     <button type="button" onClick={() => onSelect(row)}>{report.rowTitle(row)}</button>{" "}
                     <span class="muted">{report.rows.text("type", row)}</span> <Chip state={report.states[row]} />
-                    <div class="muted" lang="en">{report.rows.text("sentence", row) || report.rows.text("reason", row)}</div>
-                    {(report.raw.explanations[row] ?? []).slice(0, 1).map((e) => <div lang="en">{e.sentence}</div>)}
+                    <div class="muted"><Said text={report.rows.text("sentence", row) || report.rows.text("reason", row)} /></div>
+                    {(report.raw.explanations[row] ?? []).slice(0, 1).map((e) => <div><Said text={e.sentence} /></div>)}
                   </li>
                 ))}
                 {first.length > 5 && <li class="muted">{t("more", first.length - 5)}</li>}
@@ -84,7 +85,7 @@ export function Summary(props: { report: Report; onSelect: (row: number) => void
               </>
             ))}
             <dt>{t("rule")}</dt>
-            <dd lang="en">{run.rule}</dd>
+            <dd><Said text={run.rule} /></dd>
           </dl>
           <p class="muted">{t("readIn", bytes(run.bytes_read), brief(run.elapsed_s, 3))}</p>
         </div>
@@ -95,7 +96,7 @@ export function Summary(props: { report: Report; onSelect: (row: number) => void
                 <h3>{t("findings")}</h3>
                 <ul class="plain">
                   {run.verdict!.findings.map((finding) => (
-                    <li lang="en">{finding.sentence}{finding.assumed && <span class="muted"> ({t("assumed")})</span>}</li>
+                    <li><Said text={finding.sentence} />{finding.assumed && <span class="muted"> ({t("assumed")})</span>}</li>
                   ))}
                 </ul>
               </>
@@ -103,7 +104,7 @@ export function Summary(props: { report: Report; onSelect: (row: number) => void
             {run.notes.length > 0 && (
               <>
                 <h3>{t("notes")}</h3>
-                <ul class="plain">{run.notes.map((note) => <li lang="en">{note}</li>)}</ul>
+                <ul class="plain">{run.notes.map((note) => <li><Said text={note} /></li>)}</ul>
               </>
             )}
           </div>
@@ -134,7 +135,7 @@ function RangeTable(props: { notes: RangeNote[]; title: string; onName: (name: s
               <td><button type="button" class="link" onClick={() => props.onName(note.name)}>{note.name}</button></td>
               <td class="num">{brief(toNumber(note.value))}</td>
               <td class="num">{toNumber(note.ratio) > 0 ? `${brief(toNumber(note.ratio), 3)} ×` : "–"}</td>
-              <td class="muted" lang="en">{note.sentence}</td>
+              <td class="muted"><Said text={note.sentence} /></td>
             </tr>
           ))}
         </tbody>
@@ -152,7 +153,7 @@ export function Range(props: { report: Report; onName: (name: string) => void })
     <section id="range" aria-labelledby="range-title">
       <h2 id="range-title">{t("range")}</h2>
       {nothing && <p class="empty">{t("noOverflow")}</p>}
-      {overflow.sentence !== "" && <p lang="en">{overflow.sentence}</p>}
+      {overflow.sentence !== "" && <p><Said text={overflow.sentence} /></p>}
       {overflow.path.length > 0 && (
         <>
           <h3>{t("overflowPath")}</h3>
@@ -203,6 +204,7 @@ export function Ledger(props: { report: Report }) {
     const value = ledger.text(key, row);
     if (key === "side") return t(value === "golden" ? "golden" : "target");
     if (key === "state") return <span class={`ledger-${value}`}>{text.ledger(value)}</span>;
+    if (key === "reason") return <span title={value}><Said text={value} /></span>;
     return <span title={value}>{value}</span>;
   };
   return (
