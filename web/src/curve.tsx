@@ -50,6 +50,12 @@ function pointsOf(report: Report, step: string | null): Points {
 /** Blamed operators are drawn on top and larger. */
 const SIZES: Partial<Record<State, number>> = { culprit: 5.5, fail: 4, drift: 4, victim: 2.5, watch: 2.5 };
 
+/**
+ * From so many points on marks are squares and no line is dashed: cheaper to draw, and in a crowd it
+ * looks the same. Of marks that would cover each other one is drawn.
+ */
+const MANY = 3000;
+
 function drawMarks(plot: uPlot, report: Report, points: Points, selected: number) {
   const ratio = uPlot.pxRatio;
   const { ctx } = plot;
@@ -57,14 +63,23 @@ function drawMarks(plot: uPlot, report: Report, points: Points, selected: number
   ctx.beginPath();
   ctx.rect(plot.bbox.left, plot.bbox.top, plot.bbox.width, plot.bbox.height);
   ctx.clip();
+  const many = points.rows.length > MANY;
   const ranked: State[] = ["watch", "victim", "drift", "fail", "culprit"];
   for (const state of ranked) {
     ctx.fillStyle = colourOf(state);
-    points.rows.forEach((row, x) => {
-      const y = points.measured[x];
-      if (report.states[row] !== state || y === null) return;
+    const radius = (SIZES[state] ?? 2) * ratio;
+    const taken = new Set<number>();
+    points.rows.forEach((row, i) => {
+      const value = points.measured[i];
+      if (report.states[row] !== state || value === null) return;
+      const x = plot.valToPos(i, "x", true);
+      const y = plot.valToPos(value, "y", true);
+      const place = Math.round(x / radius) * 65536 + Math.round(y / radius);
+      if (taken.has(place)) return;
+      taken.add(place);
+      if (many && state !== "culprit") return ctx.fillRect(x - radius, y - radius, 2 * radius, 2 * radius);
       ctx.beginPath();
-      ctx.arc(plot.valToPos(x, "x", true), plot.valToPos(y, "y", true), (SIZES[state] ?? 2) * ratio, 0, 7);
+      ctx.arc(x, y, radius, 0, 2 * Math.PI);
       ctx.fill();
     });
   }
@@ -102,6 +117,27 @@ function drawKnee(plot: uPlot, report: Report, points: Points) {
   ctx.textBaseline = "top";
   ctx.fillText(name, x + (left ? -6 : 6) * ratio, bbox.top + 4 * ratio);
   ctx.restore();
+}
+
+/** The legend shows and hides lines by clicks; here by Enter and blank too. */
+function letKeysToggle(plot: uPlot) {
+  plot.root.querySelectorAll<HTMLElement>(".u-legend .u-series").forEach((line, i) => {
+    // The first is the position, which has no line.
+    if (i === 0) return;
+    const label = line.querySelector("th");
+    if (!label) return;
+    label.tabIndex = 0;
+    label.setAttribute("role", "switch");
+    const tell = () => label.setAttribute("aria-checked", String(plot.series[i].show));
+    tell();
+    label.addEventListener("click", () => setTimeout(tell, 0));
+    label.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      event.stopPropagation();
+      label.click();
+    });
+  });
 }
 
 /** Rows of the first divergence, or the first one over a limit of a run that was not judged. */
@@ -174,7 +210,7 @@ export function Curve(props: {
       series: [
         {},
         { label: t("measured"), stroke: variable("--text"), width: 1.25, spanGaps: true, points: { show: false } },
-        { label: t("predicted"), stroke: variable("--accent"), width: 2, dash: [6, 4], spanGaps: true, show: judged, points: { show: false } },
+        { label: t("predicted"), stroke: variable("--accent"), width: 2, dash: points.rows.length > MANY ? undefined : [6, 4], spanGaps: true, show: judged, points: { show: false } },
         { label: t("ownError"), stroke: variable("--watch"), width: 1, spanGaps: true, show: false, points: { show: false } },
         { label: t("ownBudget"), stroke: variable("--healthy"), width: 1, dash: [2, 3], spanGaps: true, show: false, points: { show: false } },
       ].slice(0, judged ? 5 : 2),
@@ -191,6 +227,7 @@ export function Curve(props: {
     const series = [xs, points.measured, points.predicted, points.own, points.budget].slice(0, judged ? 5 : 2);
     const made = new uPlot(options, series as uPlot.AlignedData, element);
     plot.current = made;
+    letKeysToggle(made);
     const observer = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height: 300 }));
     observer.observe(element);
     return () => {
@@ -230,7 +267,7 @@ export function Curve(props: {
           <div class="plot" ref={host} tabIndex={0} onKeyDown={onKeyDown} role="group" aria-label={t("curve")}>
             <div class="tip" ref={tip} hidden />
           </div>
-          <p class="hint">
+          <p class="hint screen">
             {t("curveHelp")} {points.zeroes > 0 && t("zeroes", points.zeroes)}
           </p>
         </>

@@ -1,5 +1,9 @@
 // What report/page_data.cpp writes, and the model the views read. Rows are tensors in execution
-// order; a column is one array, or {"all": v} where every row has the same value.
+// order; a column is one array, or {"all": v} where every row has the same value. The data come in
+// pieces: the first holds what the views show at once, later ones are joined to it.
+
+import { chainOf } from "./graph/chain";
+import { SearchIndex } from "./search";
 
 export type Cell = number | null | "inf" | "-inf";
 export type Column = Cell[] | { all: Cell };
@@ -110,17 +114,20 @@ export function toNumber(value: number | string | null | undefined): number {
   return NaN;
 }
 
-function decode(column: Column | undefined, rows: number): Float64Array {
+function decode(column: Column, rows: number): Float64Array {
   const values = new Float64Array(rows);
-  if (column === undefined) return values.fill(NaN);
   if (!Array.isArray(column)) return values.fill(toNumber(column.all));
-  for (let i = 0; i < rows; i++) values[i] = toNumber(column[i]);
+  for (let i = 0; i < rows; i++) {
+    const cell = column[i];
+    values[i] = typeof cell === "number" ? cell : toNumber(cell);
+  }
   return values;
 }
 
-/** Columns that are decoded when they are first asked for. */
+/** Columns that are decoded when they are first asked for; one that is not there is all NaN. */
 export class Table {
   private decoded = new Map<string, Float64Array>();
+  private missing: Float64Array | null = null;
 
   constructor(
     readonly rows: number,
@@ -130,10 +137,10 @@ export class Table {
 
   column(name: string): Float64Array {
     let values = this.decoded.get(name);
-    if (values === undefined) {
-      values = decode(this.columns[name], this.rows);
-      this.decoded.set(name, values);
-    }
+    if (values !== undefined) return values;
+    if (!Object.hasOwn(this.columns, name)) return (this.missing ??= new Float64Array(this.rows).fill(NaN));
+    values = decode(this.columns[name], this.rows);
+    this.decoded.set(name, values);
     return values;
   }
 
@@ -146,24 +153,40 @@ export class Table {
   }
 }
 
+/** What the first piece may lack. */
+const LATER = {
+  metrics: [],
+  groups: {},
+  histograms: [],
+  profiles: {},
+  network: { names: [], types: [], producers: [], rows: [] },
+  ledger: { rows: 0, columns: {}, left_out: 0 },
+};
+
 export class Report {
+  readonly raw: RawReport;
   readonly rows: Table;
-  readonly ledger: Table;
   readonly states: State[];
   readonly steps: string[];
-  readonly metrics: { name: string; values: Float64Array }[];
-  /** Operator of the network that made each row, -1 for none. */
-  readonly operatorOf: Int32Array;
-  readonly consumers: number[][];
-  /** Row of the fused operator that an operator without rows is part of, -1 for none. */
-  readonly fusedInto: Int32Array;
   readonly judged: boolean;
-  private haystacks: string[] | null = null;
+  ledger!: Table;
+  metrics: { name: string; values: Float64Array }[] = [];
+  network: RawReport["network"] = LATER.network;
+  /** Operators by their records' order, because the result has no network. */
+  chained = false;
+  /** Operator of the network that made each row, -1 for none. */
+  operatorOf: Int32Array;
+  consumers: number[][] = [];
+  /** Row of the fused operator that an operator without rows is part of, -1 for none. */
+  fusedInto: Int32Array = new Int32Array(0);
+  /** Whether the piece with the table and the network is there. */
+  tabled = false;
+  private index: SearchIndex | null = null;
 
-  constructor(readonly raw: RawReport) {
+  constructor(first: Partial<RawReport>) {
+    const raw = { ...LATER, ...first } as RawReport;
+    this.raw = raw;
     this.rows = new Table(raw.rows, raw.columns, raw.strings);
-    this.ledger = new Table(raw.ledger.rows, raw.ledger.columns, raw.strings);
-    this.metrics = raw.metrics.map((m) => ({ name: m.name, values: decode(m.values, raw.rows) }));
     this.judged = raw.run.verdict !== null;
     const labels = this.rows.column("label");
     const passed = this.rows.column("passed");
@@ -174,18 +197,48 @@ export class Report {
       if (label && (label !== "unjudged" || passed[i])) return label as State;
       return passed[i] ? "pass" : "fail";
     });
-    this.steps = [...new Set(Array.from({ length: raw.rows }, (_, i) => this.rows.text("step", i)))];
+    const steps = new Set(this.rows.column("step"));
+    this.steps = [...steps].map((step) => raw.strings[step] ?? "");
     this.operatorOf = new Int32Array(raw.rows).fill(-1);
-    this.consumers = raw.network.names.map(() => []);
-    raw.network.rows.forEach((rows, op) => rows.forEach((row) => (this.operatorOf[row] = op)));
+    this.take(first);
+  }
+
+  /** Adds a later piece of the data. */
+  join(piece: Partial<RawReport>): void {
+    const { raw } = this;
+    const { columns, strings, ...others } = piece;
+    Object.assign(raw.columns, columns);
+    for (const text of strings ?? []) raw.strings.push(text);
+    Object.assign(raw, others);
+    this.take(piece);
+  }
+
+  /** What follows from parts that are new. */
+  private take(piece: Partial<RawReport>): void {
+    const { raw } = this;
+    this.ledger = new Table(raw.ledger.rows, raw.ledger.columns, raw.strings);
+    if (piece.metrics) this.metrics = raw.metrics.map((m) => ({ name: m.name, values: decode(m.values, raw.rows) }));
+    if (piece.network) {
+      this.link();
+      this.tabled = true;
+    }
+  }
+
+  private link(): void {
+    const { raw } = this;
+    this.chained = raw.network.names.length === 0;
+    this.network = this.chained ? chainOf(this.rows) : raw.network;
+    const { names, producers, rows } = this.network;
+    this.consumers = names.map(() => []);
+    rows.forEach((made, op) => made.forEach((row) => (this.operatorOf[row] = op)));
+    producers.forEach((from, op) => from.forEach((p) => this.consumers[p].push(op)));
     this.fusedInto = this.findFused();
-    raw.network.producers.forEach((from, op) => from.forEach((p) => this.consumers[p].push(op)));
   }
 
   private findFused(): Int32Array {
-    const fused = new Int32Array(this.raw.network.names.length).fill(-1);
+    const fused = new Int32Array(this.network.names.length).fill(-1);
     const hidden = new Map<string, number>();
-    this.raw.network.rows.forEach((rows, op) => rows.length === 0 && hidden.set(this.operatorName(op), op));
+    this.network.rows.forEach((rows, op) => rows.length === 0 && hidden.set(this.operatorName(op), op));
     for (const [row, members] of Object.entries(this.raw.groups)) {
       for (const member of members) {
         const op = hidden.get(member);
@@ -200,19 +253,19 @@ export class Report {
   }
 
   get operators(): number {
-    return this.raw.network.names.length;
+    return this.network.names.length;
   }
 
   operatorName(op: number): string {
-    return this.raw.strings[this.raw.network.names[op]];
+    return this.raw.strings[this.network.names[op]];
   }
 
   operatorType(op: number): string {
-    return this.raw.strings[this.raw.network.types[op]];
+    return this.raw.strings[this.network.types[op]];
   }
 
   operatorRows(op: number): number[] {
-    return this.raw.network.rows[op];
+    return this.network.rows[op];
   }
 
   /** The worst state of what an operator or the one it is fused into made; null for no row. */
@@ -249,17 +302,14 @@ export class Report {
     return largest;
   }
 
-  /** Lower-case text that the search looks in. */
-  haystack(row: number): string {
-    if (this.haystacks === null) {
-      const columns = ["operator", "golden_operator", "type", "tensor", "step"];
-      this.haystacks = Array.from({ length: this.raw.rows }, (_, i) => {
-        const parts = new Set(columns.map((c) => this.rows.text(c, i)));
-        for (const member of this.raw.groups[i] ?? []) parts.add(member);
-        return [...parts].join("\n").toLowerCase();
-      });
+  /** What the search looks in: names, types, tensors, steps and members of fused operators. */
+  get search(): SearchIndex {
+    if (this.index === null) {
+      const columns = ["operator", "golden_operator", "type", "tensor", "step"].map((name) => this.rows.column(name));
+      const members = Object.entries(this.raw.groups).map(([row, names]) => [Number(row), names.join("\n").toLowerCase()] as const);
+      this.index = new SearchIndex(this.raw.strings, columns, new Map(members));
     }
-    return this.haystacks[row];
+    return this.index;
   }
 }
 

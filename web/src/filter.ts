@@ -1,4 +1,6 @@
 import { STATES, type Report, type State } from "./data";
+import { inOrder, type Key } from "./order";
+import { wordsOf } from "./search";
 
 export interface Filter {
   text: string;
@@ -16,21 +18,25 @@ export const EVERYTHING: Filter = { text: "", states: new Set(), type: "", role:
 
 /** Rows that hold every word of the text and fit the other choices. */
 export function filterRows(report: Report, filter: Filter): number[] {
-  const words = filter.text.toLowerCase().split(/\s+/).filter((word) => word !== "");
-  const roles = report.rows.column("role");
-  const rows: number[] = [];
-  for (let row = 0; row < report.raw.rows; row++) {
-    if (filter.states.size > 0 && !filter.states.has(report.states[row])) continue;
-    if (filter.role !== "" && (roles[row] === 1) !== (filter.role === "output")) continue;
-    if (filter.type !== "" && report.rows.text("type", row) !== filter.type) continue;
-    if (words.length > 0 && !words.every((word) => report.haystack(row).includes(word))) continue;
-    rows.push(row);
+  const { rows, states } = report;
+  const found = report.search.filter(wordsOf(filter.text), rows.rows);
+  const roles = rows.column("role");
+  const types = rows.column("type");
+  const type = filter.type === "" ? -1 : report.raw.strings.indexOf(filter.type);
+  const role = filter.role === "output" ? 1 : 0;
+  const kept: number[] = [];
+  for (let row = 0; row < rows.rows; row++) {
+    if (found !== null && found[row] === 0) continue;
+    if (filter.states.size > 0 && !filter.states.has(states[row])) continue;
+    if (filter.role !== "" && roles[row] !== role) continue;
+    if (filter.type !== "" && types[row] !== type) continue;
+    kept.push(row);
   }
-  return rows;
+  return kept;
 }
 
 /** What a column is ordered by: numbers or texts. */
-function keyOf(report: Report, key: string): (row: number) => number | string {
+function keyOf(report: Report, key: string): Key {
   const metric = report.metrics.find((m) => `metric:${m.name}` === key);
   if (metric) return (row) => metric.values[row];
   switch (key) {
@@ -43,20 +49,12 @@ function keyOf(report: Report, key: string): (row: number) => number | string {
     case "dtype": return (row) => report.rows.text("target_dtype", row);
     case "budget": return (row) => report.budget(row);
     case "shape": return (row) => report.rows.number("count", row);
-    default: return (row) => report.rows.number(key, row);
   }
+  const values = report.rows.column(key);
+  return (row) => values[row];
 }
 
-/** Stable; rows without a number come last whichever way it goes. */
 export function sortRows(report: Report, rows: number[], sort: Sort): number[] {
-  const of = keyOf(report, sort.key);
-  const keys = new Map(rows.map((row) => [row, of(row)]));
-  const sign = sort.down ? -1 : 1;
-  return [...rows].sort((a, b) => {
-    const x = keys.get(a)!;
-    const y = keys.get(b)!;
-    if (typeof x === "string" || typeof y === "string") return x === y ? a - b : x < y ? -sign : sign;
-    const missing = Number(Number.isNaN(x)) - Number(Number.isNaN(y));
-    return missing !== 0 ? missing : x === y || Number.isNaN(x) ? a - b : x < y ? -sign : sign;
-  });
+  if (sort.key === "order" && !sort.down) return rows;
+  return inOrder(rows, keyOf(report, sort.key), sort.down);
 }

@@ -10,7 +10,6 @@ const texts = {
   inconclusive: ["No verdict", "无法判定"],
   theme: ["Light or dark", "浅色 / 深色"],
   help: ["Keys", "快捷键"],
-  print: ["Print", "打印"],
   close: ["Close", "关闭"],
   // sections
   summary: ["Summary", "概要"],
@@ -49,10 +48,12 @@ const texts = {
   noCurve: ["No output was measured.", "没有可比较的输出。"],
   zeroes: ["{0} outputs without error are not drawn", "{0} 个零误差输出未画出"],
   // graph
-  noGraph: [
-    "This result holds no graph. Compare with the golden's model (--graph model.onnx) to see one.",
-    "结果中没有网络图。比较时给出基准模型(--graph model.onnx)即可显示。",
+  chained: [
+    "This result holds no network: operators stand in the order of their records, joined by the tensors they read where the records tell. With the golden's model (opdrift compare --graph model.onnx) the network is shown and every operator is judged by its own error.",
+    "结果中没有网络:算子按记录顺序排列,记录中注明所读张量时据此连接。比较时给出基准模型(opdrift compare --graph model.onnx)即可显示真实网络,并按算子自身误差判定。",
   ],
+  noOperators: ["Nothing was compared, so there is no operator to show.", "没有比较任何张量,因此没有可显示的算子。"],
+  edgeLegend: ["Edges: width and colour show the error they carry", "连线的粗细与颜色表示所传递的误差"],
   find: ["Find an operator", "查找算子"],
   fit: ["Whole network", "全图"],
   zoomIn: ["Zoom in", "放大"],
@@ -90,6 +91,7 @@ const texts = {
   colMax: ["Max abs", "最大绝对误差"],
   colBudget: ["× budget", "× 预算"],
   colCumulative: ["× depth", "× 深度预测"],
+  rowsPrinted: ["{0} of {1} rows", "{1} 行中的 {0} 行"],
   nothing: ["Nothing fits the filters.", "没有符合条件的行。"],
   // panel
   whatHappened: ["What happened", "现象"],
@@ -97,7 +99,7 @@ const texts = {
   explanations: ["Explanations, proved by refitting", "解释(经拟合验证)"],
   explains: ["explains {0} of the squared error, {1} is left", "解释了 {0} 的平方误差,剩余 {1}"],
   where: ["Where the error lies", "误差所在"],
-  axis: ["axis {0} of {1}", "第 {0} 轴,长度 {1}"],
+  axis: ["axis {0}, {1} long", "第 {0} 轴,长度 {1}"],
   evenly: ["It is spread evenly.", "误差均匀分布。"],
   firstBad: ["first element out of budget", "首个超预算元素"],
   histogram: ["Errors in units in the last place ({0})", "ULP 误差分布({0})"],
@@ -117,7 +119,6 @@ const texts = {
   statisticsOnly: ["only recorded statistics were compared", "仅比较了已记录的统计量"],
   nothingSelected: ["Choose an operator to see its numbers.", "选择一个算子以查看详情。"],
   more: ["{0} more", "另有 {0} 个"],
-  copy: ["Copy name", "复制名称"],
   // numbers
   nOwn: ["own error / budget (norm)", "自身误差 / 预算(范数)"],
   nElement: ["own error / budget (worst element)", "自身误差 / 预算(最差元素)"],
@@ -181,6 +182,8 @@ const texts = {
   drifts: ["Drift", "漂移"],
   steadyWord: ["Steady", "稳定"],
   heat: ["Errors by operator and run", "各算子、各次运行的误差"],
+  heatLabel: ["Heat map of {0} outputs in {1} runs", "{1} 次运行中 {0} 个输出的热图"],
+  heatHelp: ["Rows are operators, columns are runs. Point at a cell or use the arrow keys; a click or Enter chooses.", "行为算子,列为运行。指向单元格或用方向键移动,单击或 Enter 选择。"],
   run: ["Run", "运行"],
   begins: ["Begins in", "起始于"],
   beginsIn: ["Begins to be wrong in {0}.", "自 {0} 起出错。"],

@@ -3,7 +3,9 @@ import { useMemo, useState } from "preact/hooks";
 import { count } from "./format";
 import { useText } from "./i18n";
 import { Frame, Headline } from "./page";
+import { plain } from "./plain";
 import { Said } from "./said";
+import { wordsOf } from "./search";
 
 /** What cli/result_server.cpp writes: the results below a folder. */
 export interface RawList {
@@ -34,7 +36,7 @@ export function ListPage(props: { raw: RawList }) {
   const shortcuts = { "/": () => document.getElementById("search")?.focus() };
   return (
     <Frame title={(t) => `opdrift: ${t("results")}`} links={[]} shortcuts={shortcuts}
-      head={<Headline outcome="results" sentence={props.raw.folder} />}>
+      head={<Headline outcome="results" sentence={plain(props.raw.folder)} />}>
       {() => (
         <div class="layout single">
           <main>
@@ -54,7 +56,7 @@ function ResultList(props: { raw: RawList }) {
   const [query, setQuery] = useState("");
   const [chosen, setChosen] = useState<string[]>([]);
   const shown = useMemo(() => {
-    const words = query.toLowerCase().split(/\s+/).filter((word) => word !== "");
+    const words = wordsOf(query);
     return raw.results.filter((result) => {
       const haystack = `${result.path}\n${result.target}\n${result.golden}\n${result.sentence}`.toLowerCase();
       return words.every((word) => haystack.includes(word));
@@ -81,11 +83,11 @@ function ResultList(props: { raw: RawList }) {
         <tbody>
           {shown.map((result) => (
             <tr>
-              <td><input type="checkbox" checked={chosen.includes(result.path)} aria-label={result.path} onChange={() => toggle(result.path)} /></td>
+              <td><input type="checkbox" checked={chosen.includes(result.path)} aria-label={plain(result.path)} onChange={() => toggle(result.path)} /></td>
               <td><span class={`badge outcome-${result.outcome}`}>{text.outcome(result.outcome)}</span></td>
               <td>
-                <a href={`/report/${encoded(result.path)}`}>{result.path}</a>
-                <div class="muted"><Said text={result.sentence} /></div>
+                <a href={`/report/${encoded(result.path)}`}>{plain(result.path)}</a>
+                <div class="muted"><Said text={plain(result.sentence)} /></div>
               </td>
               <td class="num">{t("failedOf", count(result.failed), count(result.tensors))}</td>
               <td class="muted">{new Date(result.modified * 1000).toLocaleString(text.language === "zh" ? "zh-CN" : undefined)}</td>

@@ -1,10 +1,13 @@
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 
 import { STATES, type Report, type State } from "./data";
 import { EVERYTHING, filterRows, sortRows, type Filter, type Sort } from "./filter";
 import { brief, count } from "./format";
 import { useText, type Translator } from "./i18n";
+import { usePrinting } from "./printing";
 import { VirtualTable, type VirtualColumn } from "./virtual";
+
+const BY_ORDER: Sort = { key: "order", down: false };
 
 export function Chip(props: { state: State | "absent" }) {
   const text = useText();
@@ -13,13 +16,13 @@ export function Chip(props: { state: State | "absent" }) {
 
 function columnsOf(report: Report, text: Translator): VirtualColumn[] {
   const { t } = text;
-  const numeric = { numeric: true, width: "5rem" };
+  const numeric = { numeric: true, width: "4.4rem" };
   const columns: VirtualColumn[] = [
-    { key: "order", title: t("colOrder"), numeric: true, width: "3.6rem" },
-    { key: "state", title: t("colState"), width: "5.6rem" },
-    { key: "operator", title: t("colOperator"), tail: true, width: "minmax(13rem, 3fr)" },
-    { key: "type", title: t("colType"), width: "minmax(5rem, 1fr)" },
-    { key: "tensor", title: t("colTensor"), width: "3.4rem" },
+    { key: "order", title: t("colOrder"), numeric: true, width: "3.2rem" },
+    { key: "state", title: t("colState"), width: "5.4rem" },
+    { key: "operator", title: t("colOperator"), tail: true, width: "minmax(11rem, 3fr)" },
+    { key: "type", title: t("colType"), width: "minmax(4.5rem, 1fr)" },
+    { key: "tensor", title: t("colTensor"), width: "3.3rem" },
   ];
   if (report.steps.length > 1) columns.push({ key: "step", title: t("colStep"), width: "6rem" });
   columns.push({ key: "relative_l2", title: t("colRelative"), ...numeric });
@@ -28,7 +31,7 @@ function columnsOf(report: Report, text: Translator): VirtualColumn[] {
   }
   columns.push({ key: "cosine", title: t("colCosine"), ...numeric }, { key: "max_abs", title: t("colMax"), ...numeric });
   for (const metric of report.metrics) columns.push({ key: `metric:${metric.name}`, title: metric.name, ...numeric });
-  columns.push({ key: "dtype", title: t("colDtype"), width: "4.4rem" }, { key: "shape", title: t("colShape"), width: "minmax(5rem, 1fr)" });
+  columns.push({ key: "dtype", title: t("colDtype"), width: "4.2rem" }, { key: "shape", title: t("colShape"), width: "minmax(5rem, 1fr)" });
   return columns;
 }
 
@@ -42,7 +45,7 @@ export function Operators(props: { report: Report; selected: number; onSelect: (
   const text = useText();
   const { t } = text;
   const [filter, setFilter] = useState<Filter>(EVERYTHING);
-  const [sort, setSort] = useState<Sort>({ key: "order", down: false });
+  const [sort, setSort] = useState<Sort>(BY_ORDER);
   const columns = useMemo(() => columnsOf(report, text), [report, text]);
   const types = useMemo(
     () => [...new Set(report.states.map((_, row) => report.rows.text("type", row)))].filter(Boolean).sort(),
@@ -54,7 +57,15 @@ export function Operators(props: { report: Report; selected: number; onSelect: (
     return numbers;
   }, [report]);
   const hasInputs = useMemo(() => report.rows.column("role").some((role) => role === 0), [report]);
-  const rows = useMemo(() => sortRows(report, filterRows(report, filter), sort), [report, filter, sort]);
+  // Paper has no room for all: unless somebody chose otherwise, the worst labels come first.
+  const order = usePrinting() && filter === EVERYTHING && sort === BY_ORDER ? { key: "state", down: false } : sort;
+  const rows = useMemo(() => sortRows(report, filterRows(report, filter), order), [report, filter, order.key, order.down]);
+
+  useEffect(() => {
+    // Made before somebody types.
+    const timer = setTimeout(() => report.search, 0);
+    return () => clearTimeout(timer);
+  }, [report]);
 
   const toggle = (state: State) => {
     const states = new Set(filter.states);
@@ -111,7 +122,7 @@ export function Operators(props: { report: Report; selected: number; onSelect: (
         {filter !== EVERYTHING && <button type="button" onClick={() => setFilter(EVERYTHING)}>{t("reset")}</button>}
       </div>
       <VirtualTable columns={columns} rows={rows} selected={selected} sort={sort} onSort={onSort} label={t("operators")}
-        onSelect={props.onSelect} rowClass={(row) => `row-${report.states[row]}`} cell={cell} empty={t("nothing")} />
+        onSelect={props.onSelect} rowClass={(row) => `row-${report.states[row]}`} cell={cell} empty={t("nothing")} printed={100} />
     </section>
   );
 }

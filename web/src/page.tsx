@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 
 import { LanguageContext, translator, useText, type Language, type TextKey } from "./i18n";
+import { usePrinting } from "./printing";
 import { Said } from "./said";
 
 /** A choice kept between visits; file pages of some browsers have no storage. */
@@ -32,18 +33,12 @@ export type Theme = "light" | "dark";
 export function useTheme(): [Theme, () => void] {
   const [chosen, setChosen] = useState<string | null>(() => kept("theme"));
   const [system, setSystem] = useState(() => matchMedia("(prefers-color-scheme: dark)").matches);
-  const [printing, setPrinting] = useState(false);
+  const printing = usePrinting();
   useEffect(() => {
     const scheme = matchMedia("(prefers-color-scheme: dark)");
     const onScheme = () => setSystem(scheme.matches);
-    const paper = matchMedia("print");
-    const onPaper = () => setPrinting(paper.matches);
     scheme.addEventListener("change", onScheme);
-    paper.addEventListener("change", onPaper);
-    return () => {
-      scheme.removeEventListener("change", onScheme);
-      paper.removeEventListener("change", onPaper);
-    };
+    return () => scheme.removeEventListener("change", onScheme);
   }, []);
   const wanted: Theme = chosen === "light" || chosen === "dark" ? chosen : system ? "dark" : "light";
   const theme = printing ? "light" : wanted;

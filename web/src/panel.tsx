@@ -1,5 +1,3 @@
-import { useMemo } from "preact/hooks";
-
 import { advice } from "./advice";
 import { toNumber, type Place, type Report, type Slice } from "./data";
 import { brief, coordinates, count, percent } from "./format";
@@ -216,7 +214,7 @@ function Neighbours(props: { report: Report; operator: number; onOperator: (oper
     );
   return (
     <>
-      {list(t("reads"), report.raw.network.producers[operator])}
+      {list(t("reads"), report.network.producers[operator])}
       {list(t("readBy"), report.consumers[operator])}
     </>
   );
@@ -227,7 +225,7 @@ function Found(props: { report: Report; row: number }) {
   const text = useText();
   const { t } = text;
   const sentence = report.rows.text("sentence", row) || report.rows.text("reason", row);
-  const pairs = useMemo(() => advice(report, row), [report, row]);
+  const pairs = advice(report, row);
   const explanations = report.raw.explanations[row] ?? [];
   const place: Place | undefined = report.raw.places[row];
   const cause = report.rows.text("cause", row);
@@ -241,7 +239,7 @@ function Found(props: { report: Report; row: number }) {
         {tier !== "" && <>{t("tier")}: {text.tier(tier)}</>}
         {report.rows.number("statistics_only", row) === 1 && <> · {t("statisticsOnly")}</>}
       </p>
-      <WorstElement report={report} row={row} />
+      {!sentence.includes("worst element") && <WorstElement report={report} row={row} />}
       {pairs.length > 0 && (
         <div class="advice">
           <h3>{t("fix")}</h3>
@@ -255,7 +253,9 @@ function Found(props: { report: Report; row: number }) {
             {explanations.map((explanation) => (
               <li>
                 <Said text={explanation.sentence} />
-                <div class="muted">{t("explains", percent(toNumber(explanation.explained)), brief(toNumber(explanation.residual), 3))}</div>
+                {!explanation.sentence.includes("(residual ") && (
+                  <div class="muted">{t("explains", percent(toNumber(explanation.explained)), brief(toNumber(explanation.residual), 3))}</div>
+                )}
               </li>
             ))}
           </ol>
@@ -355,7 +355,7 @@ export function Panel(props: {
           </select>
         )}
       </div>
-      {row >= 0 && (
+      {row >= 0 && report.tabled && (
         <>
           <Found report={report} row={row} />
           {!Number.isNaN(report.rows.number("count", row)) && (

@@ -1,11 +1,13 @@
 import { useMemo, useState } from "preact/hooks";
 
+import { advice } from "./advice";
 import { firstRows } from "./curve";
 import { STATES, toNumber, type RangeNote, type Report, type State, type Totals } from "./data";
 import { brief, bytes, count } from "./format";
 import { useText } from "./i18n";
 import { Chip } from "./operators";
 import { Said } from "./said";
+import { SearchIndex, wordsOf } from "./search";
 import { VirtualTable, type VirtualColumn } from "./virtual";
 
 const LEDGER_STATES = ["compared", "equal", "unmatched", "unreadable", "superseded", "ignored", "skipped"];
@@ -60,6 +62,7 @@ export function Summary(props: { report: Report; onSelect: (row: number) => void
                     <span class="muted">{report.rows.text("type", row)}</span> <Chip state={report.states[row]} />
                     <div class="muted"><Said text={report.rows.text("sentence", row) || report.rows.text("reason", row)} /></div>
                     {(report.raw.explanations[row] ?? []).slice(0, 1).map((e) => <div><Said text={e.sentence} /></div>)}
+                    {report.tabled && advice(report, row).slice(0, 1).map((pair) => <div class="todo"><b>{t("fix")}:</b> {text.pick(pair)}</div>)}
                   </li>
                 ))}
                 {first.length > 5 && <li class="muted">{t("more", first.length - 5)}</li>}
@@ -178,13 +181,18 @@ export function Ledger(props: { report: Report }) {
   const [side, setSide] = useState("");
   const [state, setState] = useState("");
   const [query, setQuery] = useState("");
+  const words = wordsOf(query);
+  const index = useMemo(
+    () => (words.length === 0 ? null : new SearchIndex(report.raw.strings, ["file", "tensor", "reason"].map((name) => ledger.column(name)))),
+    [ledger, words.length === 0],
+  );
   const rows = useMemo(() => {
-    const wanted = query.trim().toLowerCase();
+    const found = index === null ? null : index.filter(words, ledger.rows);
     const kept: number[] = [];
     for (let row = 0; row < ledger.rows; row++) {
+      if (found !== null && found[row] === 0) continue;
       if (side !== "" && ledger.text("side", row) !== side) continue;
       if (state !== "" && ledger.text("state", row) !== state) continue;
-      if (wanted !== "" && !["file", "tensor", "reason"].some((c) => ledger.text(c, row).toLowerCase().includes(wanted))) continue;
       kept.push(row);
     }
     return kept;
@@ -224,7 +232,7 @@ export function Ledger(props: { report: Report }) {
         <output class="shown">{t("entries", count(rows.length))}</output>
       </div>
       {report.raw.ledger.left_out > 0 && <p class="hint">{t("leftOut", count(report.raw.ledger.left_out))}</p>}
-      <VirtualTable columns={columns} rows={rows} selected={-1} label={t("ledger")} cell={cell} empty={t("nothing")} />
+      <VirtualTable columns={columns} rows={rows} selected={-1} label={t("ledger")} cell={cell} empty={t("nothing")} printed={30} />
     </section>
   );
 }

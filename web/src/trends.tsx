@@ -7,6 +7,8 @@ import { brief, count } from "./format";
 import { useText } from "./i18n";
 import { Chip } from "./operators";
 import { Frame, Headline, type Theme } from "./page";
+import { inOrder } from "./order";
+import { SearchIndex, wordsOf } from "./search";
 import { VirtualTable, type VirtualColumn } from "./virtual";
 
 /** What report/trends_report.cpp writes. */
@@ -27,9 +29,11 @@ const FEW_RUNS = 6;
 export class Trends {
   readonly lines: Table;
   readonly runs: { name: string; cells: Table }[];
+  readonly search: SearchIndex;
 
   constructor(readonly raw: RawTrends) {
     this.lines = new Table(raw.rows, raw.lines, raw.strings);
+    this.search = new SearchIndex(raw.strings, [this.lines.column("operator"), this.lines.column("type")]);
     this.runs = raw.runs.map((run) => ({
       name: run.name,
       cells: new Table(raw.rows, { error: run.error, excess: run.excess, state: run.state }, raw.strings),
@@ -91,13 +95,12 @@ interface Filter {
 }
 
 function filterLines(trends: Trends, filter: Filter): number[] {
-  const words = filter.text.toLowerCase().split(/\s+/).filter((word) => word !== "");
+  const found = trends.search.filter(wordsOf(filter.text), trends.raw.rows);
   const kept: number[] = [];
   for (let line = 0; line < trends.raw.rows; line++) {
     if (filter.show === "wrong" && trends.begins(line) < 0) continue;
     if (filter.show === "changed" && !trends.changed(line)) continue;
-    const text = `${trends.title(line)}\n${trends.lines.text("type", line)}`.toLowerCase();
-    if (words.every((word) => text.includes(word))) kept.push(line);
+    if (found === null || found[line] === 1) kept.push(line);
   }
   return kept;
 }
@@ -113,89 +116,126 @@ function sortLines(trends: Trends, lines: number[], sort: { key: string; down: b
       default: return line;
     }
   };
-  const keys = new Map(lines.map((line) => [line, of(line)]));
-  const sign = sort.down ? -1 : 1;
-  return [...lines].sort((a, b) => {
-    const x = keys.get(a)!;
-    const y = keys.get(b)!;
-    if (typeof x === "string" || typeof y === "string") return x === y ? a - b : x < y ? -sign : sign;
-    const missing = Number(Number.isNaN(x)) - Number(Number.isNaN(y));
-    return missing !== 0 ? missing : x === y || Number.isNaN(x) ? a - b : x < y ? -sign : sign;
-  });
+  return inOrder(lines, of, sort.down);
 }
 
-/** All lines and runs at once; a pixel shows the largest error of what it stands for. */
-function HeatMap(props: { trends: Trends; lines: number[]; theme: Theme; onSelect: (line: number) => void }) {
+/** Fills `element` with the errors of all lines and runs; a pixel shows the largest of what it stands for. */
+function drawHeat(element: HTMLCanvasElement, trends: Trends, lines: number[], height: number) {
+  const scale = devicePixelRatio || 1;
+  element.width = Math.round(element.clientWidth * scale);
+  element.height = Math.round(height * scale);
+  const context = element.getContext("2d");
+  if (!context) return;
+  context.fillStyle = variable("--grid");
+  context.fillRect(0, 0, element.width, element.height);
+  const probe = document.createElement("span");
+  document.body.append(probe);
+  // A colour per step of the scale, resolved once.
+  const palette = Array.from({ length: 25 }, (_, i) => {
+    probe.style.color = heatColour(10 ** ((i / 24) * 6 - 6));
+    return getComputedStyle(probe).color;
+  });
+  probe.remove();
+  const columns = trends.runs.length;
+  const bands = Math.min(lines.length, element.height);
+  for (let run = 0; run < columns; run++) {
+    const left = Math.floor((run * element.width) / columns);
+    const right = Math.floor(((run + 1) * element.width) / columns);
+    for (let band = 0; band < bands; band++) {
+      const from = Math.floor((band * lines.length) / bands);
+      const to = Math.max(from + 1, Math.floor(((band + 1) * lines.length) / bands));
+      let largest = NaN;
+      for (let i = from; i < to; i++) {
+        const error = trends.error(lines[i], run);
+        if (!(error <= largest) && !Number.isNaN(error)) largest = error;
+      }
+      if (Number.isNaN(largest)) continue;
+      context.fillStyle = palette[Math.round(heat(largest) * 24)];
+      const top = Math.floor((band * element.height) / bands);
+      const bottom = Math.floor(((band + 1) * element.height) / bands);
+      context.fillRect(left, top, Math.max(1, right - left - (right - left > 6 ? 1 : 0)), Math.max(1, bottom - top));
+    }
+  }
+}
+
+/** Names of so many runs have room above their columns. */
+const MOST_NAMES = 12;
+
+interface HeatCell {
+  at: number;
+  run: number;
+}
+
+/** All lines and runs at once. Arrow keys and the pointer move over the cells, Enter and a click choose. */
+function HeatMap(props: { trends: Trends; lines: number[]; theme: Theme; line: number; onSelect: (line: number) => void }) {
   const { trends, lines, onSelect } = props;
-  const { t } = useText();
+  const text = useText();
+  const { t } = text;
   const canvas = useRef<HTMLCanvasElement>(null);
+  const [cell, setCell] = useState<HeatCell | null>(null);
   const height = Math.max(60, Math.min(360, lines.length * 6));
+  const runs = trends.runs.length;
   useEffect(() => {
     const element = canvas.current;
     if (!element) return;
-    const draw = () => {
-      const scale = devicePixelRatio || 1;
-      element.width = Math.round(element.clientWidth * scale);
-      element.height = Math.round(height * scale);
-      const context = element.getContext("2d");
-      if (!context) return;
-      context.fillStyle = variable("--grid");
-      context.fillRect(0, 0, element.width, element.height);
-      const probe = document.createElement("span");
-      document.body.append(probe);
-      // A colour per step of the scale, resolved once.
-      const palette = Array.from({ length: 25 }, (_, i) => {
-        probe.style.color = heatColour(10 ** ((i / 24) * 6 - 6));
-        return getComputedStyle(probe).color;
-      });
-      probe.remove();
-      const columns = trends.runs.length;
-      const bands = Math.min(lines.length, element.height);
-      for (let run = 0; run < columns; run++) {
-        const left = Math.floor((run * element.width) / columns);
-        const right = Math.floor(((run + 1) * element.width) / columns);
-        for (let band = 0; band < bands; band++) {
-          const from = Math.floor((band * lines.length) / bands);
-          const to = Math.max(from + 1, Math.floor(((band + 1) * lines.length) / bands));
-          let largest = NaN;
-          for (let i = from; i < to; i++) {
-            const error = trends.error(lines[i], run);
-            if (!(error <= largest) && !Number.isNaN(error)) largest = error;
-          }
-          if (Number.isNaN(largest)) continue;
-          context.fillStyle = palette[Math.round(heat(largest) * 24)];
-          const top = Math.floor((band * element.height) / bands);
-          const bottom = Math.floor(((band + 1) * element.height) / bands);
-          context.fillRect(left, top, Math.max(1, right - left - (right - left > 6 ? 1 : 0)), Math.max(1, bottom - top));
-        }
-      }
-    };
+    const draw = () => drawHeat(element, trends, lines, height);
     draw();
     const observer = new ResizeObserver(draw);
     observer.observe(element);
     return () => observer.disconnect();
   }, [trends, lines, props.theme]);
 
-  const at = (event: MouseEvent) => {
+  const under = (event: MouseEvent): HeatCell => {
     const box = canvas.current!.getBoundingClientRect();
-    const line = lines[Math.min(lines.length - 1, Math.floor(((event.clientY - box.top) / box.height) * lines.length))];
-    const run = Math.min(trends.runs.length - 1, Math.floor(((event.clientX - box.left) / box.width) * trends.runs.length));
-    return { line, run };
+    const at = Math.floor(((event.clientY - box.top) / box.height) * lines.length);
+    const run = Math.floor(((event.clientX - box.left) / box.width) * runs);
+    return { at: Math.max(0, Math.min(lines.length - 1, at)), run: Math.max(0, Math.min(runs - 1, run)) };
   };
-  const onMove = (event: MouseEvent) => {
-    const { line, run } = at(event);
-    if (line === undefined) return;
-    canvas.current!.title = `${trends.title(line)}\n${trends.runs[run].name}: ${brief(trends.error(line, run))}`;
+  const onKeyDown = (event: KeyboardEvent) => {
+    const page = Math.max(1, Math.floor(lines.length / 20));
+    const [down, right] = ({
+      ArrowDown: [1, 0], ArrowUp: [-1, 0], ArrowRight: [0, 1], ArrowLeft: [0, -1], PageDown: [page, 0], PageUp: [-page, 0],
+    } as Record<string, [number, number]>)[event.key] ?? [0, 0];
+    if (lines.length === 0) return;
+    if (down !== 0 || right !== 0) {
+      const from = cell ?? { at: Math.max(0, lines.indexOf(props.line)), run: 0 };
+      setCell({
+        at: Math.max(0, Math.min(lines.length - 1, from.at + down)),
+        run: Math.max(0, Math.min(runs - 1, from.run + right)),
+      });
+    } else if (event.key === "Enter" && cell) {
+      onSelect(lines[cell.at]);
+    } else {
+      return;
+    }
+    event.preventDefault();
   };
+  const shown = cell !== null && cell.at < lines.length ? cell : null;
+  const chosen = lines.indexOf(props.line);
+  const share = (part: number, of: number) => `${(100 * part) / Math.max(1, of)}%`;
   return (
     <section id="heat" aria-labelledby="heat-title">
       <h2 id="heat-title">{t("heat")}</h2>
-      <canvas ref={canvas} class="heat" style={{ height: `${height}px` }} role="img" aria-label={t("heat")}
-        onMouseMove={onMove} onClick={(event) => { const { line } = at(event); if (line !== undefined) onSelect(line); }} />
-      <div class="heat-axis">
-        <span>{trends.runs[0]?.name}</span>
-        <span>{trends.runs.length > 1 ? trends.runs[trends.runs.length - 1].name : ""}</span>
+      {runs <= MOST_NAMES && (
+        <div class="heat-runs" aria-hidden="true">{trends.runs.map((run) => <span title={run.name}>{run.name}</span>)}</div>
+      )}
+      <div class="heat-box" tabIndex={0} role="application" aria-label={t("heatLabel", lines.length, runs)} onKeyDown={onKeyDown}
+        onMouseMove={(event) => setCell(under(event))} onMouseLeave={() => setCell(null)}
+        onClick={(event) => { if (lines.length > 0) onSelect(lines[under(event).at]); }}>
+        <canvas ref={canvas} class="heat" style={{ height: `${height}px` }} />
+        {chosen >= 0 && <i class="heat-line" style={{ top: share(chosen, lines.length), height: share(1, lines.length) }} />}
+        {shown && (
+          <i class="heat-cursor" style={{ top: share(shown.at, lines.length), height: share(1, lines.length), left: share(shown.run, runs), width: share(1, runs) }} />
+        )}
       </div>
+      {runs > MOST_NAMES && (
+        <div class="heat-axis"><span>{trends.runs[0].name}</span><span>{trends.runs[runs - 1].name}</span></div>
+      )}
+      <output class="heat-cell-text" aria-live="polite">
+        {shown
+          ? `${trends.title(lines[shown.at])} · ${trends.runs[shown.run].name}: ${brief(trends.error(lines[shown.at], shown.run))} ${text.state(trends.state(lines[shown.at], shown.run))}`
+          : t("heatHelp")}
+      </output>
       <div class="heat-scale" aria-hidden="true">
         {[1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1].map((error) => (
           <span><i style={{ background: heatColour(error) }} /> {error.toExponential(0).replace("e+", "e")}</span>
@@ -359,7 +399,7 @@ function TrendLines(props: { trends: Trends; theme: Theme; line: number; onLine:
   };
   return (
     <>
-      <HeatMap trends={trends} lines={lines} theme={props.theme} onSelect={props.onLine} />
+      <HeatMap trends={trends} lines={lines} theme={props.theme} line={line} onSelect={props.onLine} />
       <section id="operators" aria-labelledby="operators-title">
         <h2 id="operators-title">{t("operators")}</h2>
         <div class="tools">
@@ -375,7 +415,7 @@ function TrendLines(props: { trends: Trends; theme: Theme; line: number; onLine:
         </div>
         <VirtualTable columns={columns} rows={lines} selected={line} label={t("operators")} sort={sort}
           onSort={(key) => setSort({ key, down: sort.key === key ? !sort.down : key === "growth" || key.startsWith("run:") })}
-          onSelect={props.onLine} cell={cell} empty={t("nothing")} />
+          onSelect={props.onLine} cell={cell} empty={t("nothing")} printed={100} />
       </section>
     </>
   );

@@ -29,7 +29,7 @@ test("flat indexes are coordinates of the shape", () => {
 });
 
 test("both languages fill in values and keep words they do not know", () => {
-  assert.equal(translator("en").t("axis", 1, 64), "axis 1 of 64");
+  assert.equal(translator("en").t("axis", 1, 64), "axis 1, 64 long");
   assert.equal(translator("zh").state("culprit"), "元凶");
   assert.equal(translator("zh").cause("new_cause"), "new_cause");
   assert.equal(translator("en").state("constructor"), "constructor");

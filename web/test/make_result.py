@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Writes a result.json of a network of many operators: make_result.py OPERATORS OUT
+"""Writes a result.json of a network of many operators: make_result.py OPERATORS OUT [hostile]
 
 A chain of blocks with side branches, as in a transformer. One operator is the culprit, those behind
-it are its victims; names try to be HTML. The same arguments give the same file.
+it are its victims; names try to be HTML. The same arguments give the same file. "hostile": every
+text that comes from a dump is one that a page could stumble over.
 """
 import json
 import math
@@ -11,6 +12,14 @@ import sys
 
 KINDS = ["MatMul", "Add", "LayerNorm", "Softmax", "Mul", "Gelu", "Transpose", "Reshape"]
 NASTY = "</script><img src=x onerror=alert(1)>"
+
+HOSTILE = [
+    NASTY, '"><svg onload=alert(2)>', "' onmouseover='alert(3)", "javascript:alert(4)", "<!--", "]]>", "&lt;b&gt;&amp;",
+    "line\u2028separator\u2029end", "\u202egnp.exe\u202c", "\u2066isolate\u2069", "zero\u200bwidth\ufeff", "bell\x07\x1b[31m\x00",
+    "tab\tand\nnewline", "\U0001f9e8\U0001f469\u200d\U0001f469\u200d\U0001f467", "o\u0300\u0301\u0302\u0303" * 40, "\u7b97\u5b50/\u5377\u79ef",
+    "x" * 30_000, "a/" * 500 + "end", "__proto__", "constructor", "hasOwnProperty", "toString", "{0} {1}", "$& $1 $`",
+    "%s %n", "=1+1", "; ", '": ', "../../etc/passwd", "\\\\host\\share", "@DATA@", "@SUMMARY@",
+]
 
 
 def side(rms):
@@ -47,6 +56,8 @@ def main():
     operators, out = int(sys.argv[1]), sys.argv[2]
     rng = random.Random(7)
     culprit = operators * 3 // 5
+    hostile = sys.argv[3:] == ["hostile"]
+    odd = lambda i, usual: HOSTILE[i % len(HOSTILE)] if hostile else usual
     tensors, network, ledger = [], [], []
     error = 2e-4
     for i in range(operators):
@@ -55,6 +66,7 @@ def main():
         name = f"/model/layers.{block}/{'attention' if i % 40 < 20 else 'mlp'}/{kind}_{i}"
         if i == culprit:
             name = f"/model/layers.{block}/attention/{kind}{NASTY}"
+        name, kind = odd(i, name) + (str(i) if hostile and i >= len(HOSTILE) else ""), odd(i + 1, kind)
         depth = 4e-4 * math.sqrt(1 + i / 50)
         error = 0.5 * depth * rng.uniform(0.7, 1.3) if i < culprit else 0.3 * rng.uniform(0.7, 1.3)
         label = "healthy" if i < culprit else "culprit" if i == culprit else "victim"
@@ -73,9 +85,9 @@ def main():
                      "inherited_classes": 0, "wider_inputs": False, "inputs_replayed": False,
                      "sampled": 576, "worst": {"index": rng.randrange(4096), "golden": 1.25,
                      "target": 1.25 + error, "expected": 1.2501}, "group": []}
-        tensor = {"operator": name, "type": kind, "golden_operator": name, "tensor": f"{name}_output_0",
-                  "step": "", "role": "output", "index": 0, "order": i, "rule": "name",
-                  "target_file": f"target/{i:05d}.npy", "golden_file": f"golden/{i:05d}.npy",
+        tensor = {"operator": name, "type": kind, "golden_operator": name, "tensor": odd(i + 2, f"{name}_output_0"),
+                  "step": odd(i % 2, ""), "role": "output", "index": 0, "order": i, "rule": "name",
+                  "target_file": odd(i + 3, f"target/{i:05d}.npy"), "golden_file": odd(i + 4, f"golden/{i:05d}.npy"),
                   "target_shape": [1, 64, 64], "golden_shape": [1, 64, 64], "statistics_only": False,
                   "passed": label != "culprit", "reason": sentence,
                   "measurement": measurement(error, rng.uniform(0.5, 2), rng), "judgement": judgement,
@@ -83,6 +95,7 @@ def main():
         if label == "culprit":
             tensor["explanations"] = [{"kind": "channel_affine", "sentence": "channel 17 (of 64) scaled by 30",
                                        "residual": 5.8e-4, "explained": 0.998}]
+            judgement["group"] = HOSTILE if hostile else []
             tensor["place"] = {"sentence": "all of the error lies in channel 17 (of 64)", "first_bad": 1088,
                                "first_bad_index": [0, 17, 0], "axes": [
                                    {"extent": 1, "top": [], "block": None},
@@ -100,20 +113,20 @@ def main():
     ledger.append({"side": "target", "file": f"target/{NASTY}", "tensor": "", "state": "unreadable",
                    "reason": "truncated"})
     result = {"schema": "opdrift-result/1",
-              "golden": {"path": "golden", "kind": "opdrift dump"},
-              "target": {"path": "target", "kind": "Ascend dump"},
+              "golden": {"path": odd(8, "golden"), "kind": "opdrift dump"},
+              "target": {"path": odd(16, "target"), "kind": odd(1, "Ascend dump")},
               "rule": "own error within 4 budgets of the replay",
               "verdict": {"outcome": "fail", "sentence": f"first divergence at \"{tensors[culprit]['operator']}\": "
                           "adds 6.00e+02 times the error that float16 explains",
                           "findings": [{"kind": "wider_inputs", "sentence": "the device keeps more digits than it dumps",
                                         "value": 0.5, "operators": 12, "assumed": False}],
                           "first_divergence": [culprit], "missing_outputs": 0, "inputs_differ": False},
-              "overflow": {"sentence": "", "path": [], "headroom": [
+              "overflow": {"sentence": "", "path": HOSTILE if hostile else [], "headroom": [
                   {"name": tensors[9]["operator"], "value": 60000.0, "ratio": 1.09,
                    "sentence": "nearly at the end of float16"}],
                   "constants": [{"name": "mask", "value": -3.4e38, "ratio": 0.0, "sentence": "becomes -inf"}]},
               "summary": {"interrupted": False, "bytes_read": 2_000_000_000, "elapsed_s": 3.2},
-              "metrics": {"names": [], "usual": True}, "notes": [f"a remark <b>{NASTY}</b>"],
+              "metrics": {"names": [], "usual": True}, "notes": HOSTILE if hostile else [f"a remark <b>{NASTY}</b>"],
               "tensors": tensors, "network": network, "ledger": ledger}
     with open(out, "w", encoding="utf-8") as file:
         json.dump(result, file)

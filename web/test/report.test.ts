@@ -6,7 +6,7 @@ import { Report, type RawReport } from "../src/data";
 import { EVERYTHING, filterRows, sortRows } from "../src/filter";
 import { heat, Trends, type RawTrends } from "../src/trends";
 
-const strings = ["", "conv1", "relu1", "conv2", "Conv", "Relu", "healthy", "culprit", "unjudged", "overflow"];
+const strings = ["", "conv1", "relu1", "conv2", "Conv", "Relu", "healthy", "culprit", "unjudged", "overflow", "other"];
 
 function sample(): RawReport {
   return {
@@ -55,6 +55,37 @@ test("an operator inside a fused one has the state of the fused one", () => {
   assert.equal(report.operatorState(1), "culprit");
   assert.equal(report.operatorState(0), "healthy");
   assert.deepEqual(report.consumers, [[1], [2], []]);
+});
+
+test("later pieces bring the network, more columns and more texts", () => {
+  const whole = sample();
+  const { network, metrics, groups, histograms, profiles, ledger, ...first } = whole;
+  const { q_own, cause, ...columns } = whole.columns;
+  const report = new Report({ ...first, columns, strings: strings.slice(0, 9) });
+  assert.equal(report.tabled, false);
+  assert.deepEqual(report.states, ["healthy", "broken", "culprit", "fail"]);
+  assert.equal(report.operatorOf[2], -1);
+  assert.ok(Number.isNaN(report.rows.number("q_own", 0)));
+  report.join({ columns: { q_own, cause }, network, groups, metrics, strings: strings.slice(9) });
+  assert.equal(report.operatorOf[2], 2);
+  assert.equal(report.fusedInto[1], 2);
+  assert.equal(report.rows.number("q_own", 0), 0.5);
+  assert.equal(report.rows.text("cause", 2), "overflow");
+  report.join({ histograms, profiles, ledger: { rows: 1, columns: { file: { all: 11 } }, left_out: 0 }, strings: ["a.npy"] });
+  assert.equal(report.ledger.text("file", 0), strings[11] ?? "a.npy");
+});
+
+test("without a network operators are joined by what they read, else by their order", () => {
+  const raw = sample();
+  raw.network = { names: [], types: [], producers: [], rows: [] };
+  raw.columns.tensor = [6, 7, 6, 8];
+  raw.columns.role = [1, 1, 0, 1];
+  const report = new Report(raw);
+  assert.equal(report.chained, true);
+  assert.deepEqual([0, 1, 2].map((op) => report.operatorName(op)), ["conv1", "relu1", "conv2"]);
+  // relu1 has no record of what it reads, conv2 reads the tensor that conv1 made.
+  assert.deepEqual(report.network.producers, [[], [0], [0]]);
+  assert.deepEqual(report.network.rows, [[0], [1], [3]]);
 });
 
 test("every word must be there, members of a fused operator included", () => {

@@ -182,8 +182,8 @@ HttpReply ResultServer::list() const {
                      {"folder", root_.string()},
                      {"left_out", left_out},
                      {"results", std::move(results)}};
-  const std::string json = page.dump(-1, ' ', false, Json::error_handler_t::replace);
-  return {.body = report::html_page(json, "results below " + root_.string())};
+  std::string json = page.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return {.body = report::html_page({std::move(json)}, "results below " + root_.string())};
 }
 
 HttpReply ResultServer::report(std::string_view path) const {

@@ -57,6 +57,36 @@ void append_json(std::string_view json, std::string& out) {
   }
 }
 
+/// Pieces of data, each in an element of its own.
+class DataElements {
+ public:
+  explicit DataElements(const std::vector<std::string>& pieces) : pieces_(pieces) {
+    for (const std::string& piece : pieces) {
+      size_ += piece.size();
+    }
+  }
+
+  std::size_t size() const { return size_; }
+
+  /// Deflated where there is much of it, and memory to deflate it.
+  void append(std::size_t number, std::string& html) const {
+    const std::string small = size_ > kMostPlainBytes ? packed(pieces_[number]) : std::string();
+    html += "<script id=\"data-" + std::to_string(number) + "\" data-pieces=\"" +
+            std::to_string(pieces_.size()) + "\" type=\"application/";
+    html += small.empty() ? "json\">" : "x-deflate\">";
+    if (small.empty()) {
+      append_json(pieces_[number], html);
+    } else {
+      html += small;
+    }
+    html += "</script>\n";
+  }
+
+ private:
+  const std::vector<std::string>& pieces_;
+  std::size_t size_ = 0;
+};
+
 /// What stands before `mark`, which is taken from `page` with it.
 std::string_view take_until(std::string_view mark, std::string_view& page) {
   const std::size_t end = page.find(mark);
@@ -67,21 +97,20 @@ std::string_view take_until(std::string_view mark, std::string_view& page) {
 
 }  // namespace
 
-std::string html_page(std::string_view json, std::string_view summary) {
+std::string html_page(const std::vector<std::string>& pieces, std::string_view summary) {
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): bytes of a text file
   std::string_view page(reinterpret_cast<const char*>(kPageBytes), kPageSize);
+  const DataElements data(pieces);
   std::string html;
-  html.reserve(page.size() + summary.size() + json.size());
+  html.reserve(page.size() + summary.size() + data.size());
   html += take_until("@SUMMARY@", page);
   html += xml_text(summary);
-  const std::string small = json.size() > kMostPlainBytes ? packed(json) : std::string();
-  html += take_until("@TYPE@", page);
-  html += small.empty() ? "application/json" : "application/x-deflate";
   html += take_until("@DATA@", page);
-  if (small.empty()) {
-    append_json(json, html);
-  } else {
-    html += small;
+  data.append(0, html);
+  // Behind the script: the page shows the first piece while the others are still being parsed.
+  html += take_until("@MORE@", page);
+  for (std::size_t i = 1; i < pieces.size(); ++i) {
+    data.append(i, html);
   }
   html += page;
   return html;

@@ -35,11 +35,11 @@ std::size_t PageTexts::number_of(std::string_view text) {
   return found->second;
 }
 
-std::string PageTexts::json() const {
+std::string PageTexts::take_json() {
   std::string json = "[";
-  for (const std::string* text : texts_) {
+  for (; taken_ < texts_.size(); ++taken_) {
     json += json.size() == 1 ? "" : ",";
-    json += json_text(*text);
+    json += json_text(*texts_[taken_]);
   }
   return json + "]";
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 /// Tables inside a page (docs/report.md), as short as JSON allows:
@@ -23,12 +24,13 @@ class PageTexts {
   PageTexts& operator=(const PageTexts&) = delete;
 
   std::size_t number_of(std::string_view text);
-  /// The list as JSON. Malformed UTF-8 is replaced.
-  std::string json() const;
+  /// The texts that no earlier call gave, as JSON. Malformed UTF-8 is replaced.
+  std::string take_json();
 
  private:
   std::unordered_map<std::string, std::size_t> numbers_;
   std::vector<const std::string*> texts_;
+  std::size_t taken_ = 0;
 };
 
 /// `text` as a JSON string. Malformed UTF-8 is replaced.
@@ -53,8 +55,8 @@ class PageColumns {
     end();
   }
 
-  /// {"name": column, ...}
-  std::string json() const { return "{" + text_ + "}"; }
+  /// {"name": column, ...} of the columns that no earlier call gave.
+  std::string take_json() { return "{" + std::exchange(text_, {}) + "}"; }
 
  private:
   void begin(std::string_view name);

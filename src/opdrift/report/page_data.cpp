@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "opdrift/report/json_parts.hpp"
@@ -47,13 +49,48 @@ class TensorColumns {
   TensorColumns(const std::vector<TensorResult>& tensors, PageTexts& texts)
       : tensors_(tensors), texts_(texts), columns_(tensors.size()) {}
 
-  std::string json() {
+  /// What the curve shows.
+  std::string curve_json() {
+    text("operator", [](const TensorResult& t) { return std::string_view(t.operator_name); });
+    text("golden_operator",
+         [](const TensorResult& t) { return std::string_view(t.golden_operator); });
+    text("step", [](const TensorResult& t) { return std::string_view(t.step); });
+    value("role", [](const TensorResult& t) { return std::uint64_t{t.role == "output"}; });
+    value("passed", [](const TensorResult& t) { return std::uint64_t{t.passed}; });
+    value("measured",
+          [](const TensorResult& t) { return std::uint64_t{t.measurement.has_value()}; });
+    word("label", [](const Judgement& j) { return verdict::to_string(j.label); });
+    measured("relative_l2", [](const Measurement& m) { return m.relative_l2(); });
+    constexpr NamedNumber kNumbers[] = {{"relative", &Judgement::relative},
+                                        {"depth", &Judgement::depth},
+                                        {"own", &Judgement::own},
+                                        {"rho", &Judgement::rho}};
+    judged_numbers(kNumbers);
+    return columns_.take_json();
+  }
+
+  /// What the table and the words about a tensor need besides.
+  std::string table_json() {
     add_names();
+    add_errors();
+    word("tier", [](const Judgement& j) { return verdict::to_string(j.tier); });
+    word("cause", [](const Judgement& j) { return verdict::to_string(j.cause); });
+    word("sentence", [](const Judgement& j) { return std::string_view(j.sentence); });
+    constexpr NamedNumber kNumbers[] = {
+        {"q_own", &Judgement::q_own}, {"z", &Judgement::z}, {"q_cum", &Judgement::q_cum}};
+    judged_numbers(kNumbers);
+    return columns_.take_json();
+  }
+
+  /// What only the panel of one tensor shows.
+  std::string details_json() {
+    add_files();
     add_measurements();
+    add_worst();
     add_side("target", &Measurement::target);
     add_side("golden", &Measurement::golden);
     add_judgements();
-    return columns_.json();
+    return columns_.take_json();
   }
 
  private:
@@ -95,35 +132,58 @@ class TensorColumns {
     });
   }
 
+  template <typename Text>
+  void word(std::string_view name, Text&& of) {
+    text(name, [&](const TensorResult& t) {
+      return t.judgement ? std::string_view(of(*t.judgement)) : std::string_view();
+    });
+  }
+
+  using NamedNumber = std::pair<const char*, double Judgement::*>;
+
+  void judged_numbers(std::span<const NamedNumber> numbers) {
+    for (const auto& [name, member] : numbers) {
+      judged(name, [m = member](const Judgement& j) { return j.*m; });
+    }
+  }
+
   void add_names() {
-    text("operator", [](const TensorResult& t) { return std::string_view(t.operator_name); });
     text("type", [](const TensorResult& t) { return std::string_view(t.operator_type); });
-    text("golden_operator",
-         [](const TensorResult& t) { return std::string_view(t.golden_operator); });
     text("tensor", [](const TensorResult& t) { return std::string_view(t.tensor_name); });
-    text("step", [](const TensorResult& t) { return std::string_view(t.step); });
-    text("target_file", [](const TensorResult& t) { return std::string_view(t.target_path); });
-    text("golden_file", [](const TensorResult& t) { return std::string_view(t.golden_path); });
     text("target_shape", [](const TensorResult& t) { return shape_text(t.target_shape); });
-    text("golden_shape", [](const TensorResult& t) { return shape_text(t.golden_shape); });
+    text("target_dtype", [](const TensorResult& t) {
+      return t.measurement ? std::string_view(tensor::name_of(t.measurement->target.dtype))
+                           : std::string_view();
+    });
     text("reason", [](const TensorResult& t) {
       return t.judgement && t.judgement->sentence == t.reason ? std::string_view()
                                                               : std::string_view(t.reason);
     });
-    value("role", [](const TensorResult& t) { return std::uint64_t{t.role == "output"}; });
     value("index", [](const TensorResult& t) { return std::uint64_t{t.index}; });
     value("order", [](const TensorResult& t) { return t.order; });
-    value("passed", [](const TensorResult& t) { return std::uint64_t{t.passed}; });
-    value("measured",
-          [](const TensorResult& t) { return std::uint64_t{t.measurement.has_value()}; });
     value("statistics_only",
           [](const TensorResult& t) { return std::uint64_t{t.statistics_only}; });
   }
 
-  void add_measurements() {
+  void add_errors() {
     measured("count", [](const Measurement& m) { return m.count; });
-    measured("relative_l2", [](const Measurement& m) { return m.relative_l2(); });
     measured("cosine", [](const Measurement& m) { return m.one_minus_cosine(); });
+    measured("max_abs", [](const Measurement& m) {
+      return m.max_abs.index == metrics::kNoIndex ? metrics::kNan : m.max_abs.value;
+    });
+  }
+
+  void add_files() {
+    text("target_file", [](const TensorResult& t) { return std::string_view(t.target_path); });
+    text("golden_file", [](const TensorResult& t) { return std::string_view(t.golden_path); });
+    text("golden_shape", [](const TensorResult& t) { return shape_text(t.golden_shape); });
+    text("golden_dtype", [](const TensorResult& t) {
+      return t.measurement ? std::string_view(tensor::name_of(t.measurement->golden.dtype))
+                           : std::string_view();
+    });
+  }
+
+  void add_measurements() {
     measured("rmse", [](const Measurement& m) { return m.rmse(); });
     measured("mean_abs", [](const Measurement& m) { return m.mean_abs_error(); });
     measured("mean_bias", [](const Measurement& m) { return m.bias(); });
@@ -141,13 +201,9 @@ class TensorColumns {
                  ? std::string_view(tensor::name_of(t.measurement->ulp_dtype))
                  : std::string_view();
     });
-    add_worst();
   }
 
   void add_worst() {
-    measured("max_abs", [](const Measurement& m) {
-      return m.max_abs.index == metrics::kNoIndex ? metrics::kNan : m.max_abs.value;
-    });
     columns_.add("max_abs_index", [&](std::size_t row, std::string& out) {
       const auto& measurement = tensors_[row].measurement;
       append_index(measurement ? measurement->max_abs.index : metrics::kNoIndex, out);
@@ -160,10 +216,6 @@ class TensorColumns {
     const auto number = [&](const char* name, auto of) {
       measured(side + "_" + name, [&](const Measurement& m) { return of(m.*member); });
     };
-    text(side + "_dtype", [&](const TensorResult& t) {
-      return t.measurement ? std::string_view(tensor::name_of(((*t.measurement).*member).dtype))
-                           : std::string_view();
-    });
     number("min", [](const SideStats& s) { return s.min; });
     number("max", [](const SideStats& s) { return s.max; });
     number("mean", [](const SideStats& s) { return s.mean(); });
@@ -177,34 +229,13 @@ class TensorColumns {
   }
 
   void add_judgements() {
-    const auto word = [&](std::string_view name, auto of) {
-      text(name, [&](const TensorResult& t) {
-        return t.judgement ? std::string_view(of(*t.judgement)) : std::string_view();
-      });
-    };
-    word("label", [](const Judgement& j) { return verdict::to_string(j.label); });
-    word("tier", [](const Judgement& j) { return verdict::to_string(j.tier); });
-    word("cause", [](const Judgement& j) { return verdict::to_string(j.cause); });
-    word("sentence", [](const Judgement& j) { return std::string_view(j.sentence); });
-    constexpr std::pair<const char*, double Judgement::*> kNumbers[] = {
-        {"q_own", &Judgement::q_own},
-        {"z", &Judgement::z},
-        {"q_cum", &Judgement::q_cum},
-        {"relative", &Judgement::relative},
-        {"own", &Judgement::own},
-        {"rho", &Judgement::rho},
-        {"depth", &Judgement::depth},
-        {"inherited", &Judgement::inherited},
-        {"gain", &Judgement::gain},
-        {"self_check", &Judgement::self_check},
-        {"bias", &Judgement::bias},
-        {"worst_golden", &Judgement::worst_golden},
-        {"worst_target", &Judgement::worst_target},
+    constexpr NamedNumber kNumbers[] = {
+        {"inherited", &Judgement::inherited},           {"gain", &Judgement::gain},
+        {"self_check", &Judgement::self_check},         {"bias", &Judgement::bias},
+        {"worst_golden", &Judgement::worst_golden},     {"worst_target", &Judgement::worst_target},
         {"worst_expected", &Judgement::worst_expected},
     };
-    for (const auto& [name, member] : kNumbers) {
-      judged(name, [m = member](const Judgement& j) { return j.*m; });
-    }
+    judged_numbers(kNumbers);
     constexpr std::pair<const char*, std::uint64_t Judgement::*> kCounts[] = {
         {"flushed", &Judgement::flushed},
         {"new_classes", &Judgement::new_classes},
@@ -234,7 +265,7 @@ std::string metrics_json(const verdict::RunResult& result) {
       const auto& values = result.tensors[row].metric_values;
       append_cell(i < values.size() ? values[i].value : metrics::kNan, out);
     });
-    const std::string values = column.json();  // {"values": ...}
+    const std::string values = column.take_json();  // {"values": ...}
     json += i == 0 ? "" : ",";
     json += "{\"name\":" + json_text(result.metric_names[i]) + "," + values.substr(1);
   }
@@ -379,7 +410,7 @@ std::string ledger_json(const std::vector<verdict::LedgerEntry>& ledger, PageTex
   text("reason", [](const Entry& e) { return std::string_view(e.reason); });
   return "{\"rows\":" + std::to_string(lines.size()) +
          ",\"left_out\":" + std::to_string(ledger.size() - lines.size()) +
-         ",\"columns\":" + columns.json() + "}";
+         ",\"columns\":" + columns.take_json() + "}";
 }
 
 std::string run_json(const verdict::RunResult& result) {
@@ -401,23 +432,29 @@ std::string run_json(const verdict::RunResult& result) {
 
 }  // namespace
 
-std::string page_data(const verdict::RunResult& result) {
+std::vector<std::string> page_data(const verdict::RunResult& result) {
   PageTexts texts;
+  TensorColumns columns(result.tensors, texts);
   const std::size_t all = result.tensors.size();
-  std::string json = R"({"kind":"report","version":")" OPDRIFT_VERSION R"(","run":)";
-  json += run_json(result);
-  json += ",\"rows\":" + std::to_string(all);
-  json += ",\"columns\":" + TensorColumns(result.tensors, texts).json();
-  json += ",\"metrics\":" + metrics_json(result);
-  json += ",\"histograms\":" + histograms_json(result.tensors);
-  json += ",\"explanations\":" + by_row(result.tensors, explanations_or_null, all);
-  json += ",\"places\":" + by_row(result.tensors, place_or_null, all);
-  json += ",\"profiles\":" + by_row(result.tensors, profile_of, kMostProfiles);
-  json += ",\"groups\":" + by_row(result.tensors, group_or_null, all);
-  json += ",\"network\":" + network_json(result.network, texts);
-  json += ",\"ledger\":" + ledger_json(result.ledger, texts);
-  json += ",\"strings\":" + texts.json();
-  return json + "}";
+  std::string curve = R"({"kind":"report","version":")" OPDRIFT_VERSION R"(","run":)";
+  curve += run_json(result);
+  curve += ",\"rows\":" + std::to_string(all);
+  curve += ",\"columns\":" + columns.curve_json();
+  curve += ",\"explanations\":" + by_row(result.tensors, explanations_or_null, all);
+  curve += ",\"places\":" + by_row(result.tensors, place_or_null, all);
+  curve += ",\"strings\":" + texts.take_json() + "}";
+  std::string table = "{\"columns\":" + columns.table_json();
+  table += ",\"metrics\":" + metrics_json(result);
+  table += ",\"groups\":" + by_row(result.tensors, group_or_null, all);
+  table += ",\"network\":" + network_json(result.network, texts);
+  table += ",\"strings\":" + texts.take_json() + "}";
+  std::string details = "{\"columns\":" + columns.details_json();
+  details += ",\"histograms\":" + histograms_json(result.tensors);
+  details += ",\"profiles\":" + by_row(result.tensors, profile_of, kMostProfiles);
+  details += ",\"strings\":" + texts.take_json() + "}";
+  std::string ledger = "{\"ledger\":" + ledger_json(result.ledger, texts);
+  ledger += ",\"strings\":" + texts.take_json() + "}";
+  return {std::move(curve), std::move(table), std::move(details), std::move(ledger)};
 }
 
 }  // namespace opdrift::report

@@ -59,7 +59,7 @@ std::string run_column(const Trends& trends, std::size_t run, Of&& of) {
       out += "null";
     }
   });
-  const std::string json = columns.json();  // {"c":column}
+  const std::string json = columns.take_json();  // {"c":column}
   return json.substr(5, json.size() - 6);
 }
 
@@ -101,7 +101,7 @@ std::string lines_json(const Trends& trends, PageTexts& texts) {
   columns.add("growth", [&](std::size_t line, std::string& out) {
     append_cell(trends.lines[line].growth, out);
   });
-  return columns.json();
+  return columns.take_json();
 }
 
 }  // namespace
@@ -168,9 +168,10 @@ std::string render_trends_html(const Trends& trends, std::string_view title) {
   json += ",\"rows\":" + std::to_string(trends.lines.size());
   json += ",\"lines\":" + lines_json(trends, texts);
   json += ",\"runs\":" + runs_json(trends, texts);
-  json += ",\"strings\":" + texts.json() + "}";
-  return html_page(json, std::to_string(order.size()) + " of " +
-                             std::to_string(trends.lines.size()) + " outputs drift in some run");
+  json += ",\"strings\":" + texts.take_json() + "}";
+  return html_page({std::move(json)}, std::to_string(order.size()) + " of " +
+                                          std::to_string(trends.lines.size()) +
+                                          " outputs drift in some run");
 }
 
 }  // namespace opdrift::report

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "opdrift/base/text.hpp"
+
 namespace opdrift::report {
 
 namespace {
@@ -47,38 +49,63 @@ std::vector<std::string> all_letters(std::size_t columns) {
   return letters;
 }
 
+void append_markup_safe(char c, std::string& out) {
+  switch (c) {
+    case '<': out += "&lt;"; break;
+    case '>': out += "&gt;"; break;
+    case '&': out += "&amp;"; break;
+    case '"': out += "&quot;"; break;
+    default: out += c;
+  }
+}
+
 bool is_plain(std::string_view text) {
   for (const char c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == '<' || c == '>' || c == '&' || c == '"') {
+    const auto code = static_cast<unsigned char>(c);
+    if (code < 0x20 || code >= 0x80 || c == '<' || c == '>' || c == '&' || c == '"') {
       return false;
     }
   }
-  return true;
+  return text.find("_x") == std::string_view::npos;
 }
 
-/// XML cannot hold control characters; workbooks write them as _xHHHH_.
+/// Whether `text` begins as a workbook writes a character that XML cannot hold: _xHHHH_
+bool begins_as_escape(std::string_view text) {
+  constexpr std::size_t kLength = 7;
+  return text.size() >= kLength && text.substr(0, 2) == "_x" && text[kLength - 1] == '_' &&
+         text.substr(2, 4).find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
+}
+
+/// U+FFFE and U+FFFF, which are no characters of XML either.
+bool begins_as_noncharacter(std::string_view text) {
+  return text.substr(0, 3) == "\xEF\xBF\xBE" || text.substr(0, 3) == "\xEF\xBF\xBF";
+}
+
+void append_code(unsigned code, std::string& out) {
+  std::array<char, 12> escaped{};
+  std::snprintf(escaped.data(), escaped.size(), "_x%04X_", code);
+  out += escaped.data();
+}
+
+/// XML cannot hold control characters; workbooks write them as _xHHHH_, and so the "_" of a text
+/// that looks like that.
 void append_escaped(std::string_view text, std::string& out) {
   if (is_plain(text)) {
     out += text;
     return;
   }
-  for (const char c : text) {
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
     const auto code = static_cast<unsigned char>(c);
-    switch (c) {
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '&': out += "&amp;"; break;
-      case '"': out += "&quot;"; break;
-      case '\n':
-      case '\t': out += c; break;
-      default:
-        if (code < 0x20) {
-          std::array<char, 12> escaped{};
-          std::snprintf(escaped.data(), escaped.size(), "_x%04X_", static_cast<unsigned>(code));
-          out += escaped.data();
-        } else {
-          out += c;
-        }
+    if (c == '_' && begins_as_escape(text.substr(at))) {
+      append_code('_', out);
+    } else if (code == 0xEF && begins_as_noncharacter(text.substr(at))) {
+      out += "\xEF\xBF\xBD";
+      at += 2;
+    } else if (code < 0x20 && c != '\n' && c != '\t') {
+      append_code(code, out);
+    } else {
+      append_markup_safe(c, out);
     }
   }
 }
@@ -195,6 +222,10 @@ std::string sheet_column(std::size_t column) {
 }
 
 void append_sheet_text(std::string_view text, std::string& out) {
+  if (!is_utf8(text)) {
+    append_sheet_text(without_bad_utf8(text), out);
+    return;
+  }
   text = fit_cell(text);
   const bool keep_blanks = !text.empty() && (text.front() == ' ' || text.back() == ' ' ||
                                              text.find('\n') != std::string_view::npos);

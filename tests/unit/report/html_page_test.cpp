@@ -74,24 +74,49 @@ verdict::RunResult judged(std::size_t operators) {
   return result;
 }
 
-/// What stands in the page's data element.
-std::string data_of(const std::string& html) {
-  const std::string open = "<script id=\"data\" type=\"application/json\">";
-  const std::size_t begin = html.find(open) + open.size();
-  return html.substr(begin, html.find("</script>", begin) - begin);
+/// What stands in the page's data elements of a type.
+std::vector<std::string> pieces_of(const std::string& html, const std::string& type) {
+  std::vector<std::string> pieces;
+  for (std::size_t at = html.find("<script id=\"data-"); at != std::string::npos;
+       at = html.find("<script id=\"data-", at)) {
+    const std::size_t begin = html.find('>', at) + 1;
+    if (html.substr(at, begin - at).find("type=\"" + type + "\"") != std::string::npos) {
+      pieces.push_back(html.substr(begin, html.find("</script>", begin) - begin));
+    }
+    at = begin;
+  }
+  return pieces;
 }
 
-/// The same of a page whose data are deflated and in base64, as bytes.
-std::string packed_data_of(const std::string& html) {
-  const std::string open = "<script id=\"data\" type=\"application/x-deflate\">";
-  const std::size_t found = html.find(open);
-  EXPECT_NE(found, std::string::npos);
+/// All pieces as the page puts them together.
+Parsed joined(const std::vector<std::string>& pieces) {
+  Parsed page = {{"columns", Parsed::object()}, {"strings", Parsed::array()}};
+  for (const std::string& piece : pieces) {
+    const Parsed part = Parsed::parse(piece);
+    for (const auto& [key, value] : part.items()) {
+      if (key == "columns") {
+        page[key].update(value);
+      } else if (key == "strings") {
+        page[key].insert(page[key].end(), value.begin(), value.end());
+      } else {
+        page[key] = value;
+      }
+    }
+  }
+  return page;
+}
+
+Parsed page_of(const verdict::RunResult& result) {
+  return joined(pieces_of(render_html(result), "application/json"));
+}
+
+std::string from_base64(std::string_view text) {
   const std::string digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string bytes;
   std::uint32_t bits = 0;
   unsigned have = 0;
-  for (std::size_t i = found + open.size(); html[i] != '=' && html[i] != '<'; ++i) {
-    bits = bits << 6U | static_cast<std::uint32_t>(digits.find(html[i]));
+  for (std::size_t i = 0; i < text.size() && text[i] != '='; ++i) {
+    bits = bits << 6U | static_cast<std::uint32_t>(digits.find(text[i]));
     have += 6;
     if (have >= 8) {
       have -= 8;
@@ -111,9 +136,14 @@ TEST(HtmlPage, NamesThatAreMarkupStayInsideTheData) {
   verdict::RunResult result = judged(2);
   result.tensors[1].operator_name = kNasty;
   result.notes = {std::string(kNasty)};
-  const std::string data = data_of(render_html(result));
-  EXPECT_EQ(data.find('<'), std::string::npos);
-  const Parsed page = Parsed::parse(data);
+  result.ledger[0].reason = kNasty;
+  result.tensors[0].target_path = kNasty;
+  const auto pieces = pieces_of(render_html(result), "application/json");
+  ASSERT_EQ(pieces.size(), 4U);
+  for (const std::string& piece : pieces) {
+    EXPECT_EQ(piece.find('<'), std::string::npos);
+  }
+  const Parsed page = joined(pieces);
   EXPECT_EQ(name_in(page, "operator", 1), kNasty);
   EXPECT_EQ(page["run"]["notes"][0], kNasty);
 }
@@ -137,7 +167,7 @@ TEST(HtmlPage, APolicyForbidsWhatThePageDoesNotHold) {
 }
 
 TEST(HtmlPage, AResultWithNothingInItIsAPageToo) {
-  const Parsed page = Parsed::parse(data_of(render_html({})));
+  const Parsed page = page_of({});
   EXPECT_EQ(page["kind"], "report");
   EXPECT_EQ(page["rows"], 0);
   EXPECT_TRUE(page["run"]["verdict"].is_null());
@@ -147,7 +177,7 @@ TEST(HtmlPage, BytesThatAreNoUtf8AreReplaced) {
   verdict::RunResult result = judged(1);
   result.tensors[0].operator_name = "a\xff";
   result.ledger[0].path = "b\xfe.npy";
-  const Parsed page = Parsed::parse(data_of(render_html(result)));
+  const Parsed page = page_of(result);
   EXPECT_EQ(name_in(page, "operator", 0), "a\xEF\xBF\xBD");
 }
 
@@ -156,7 +186,7 @@ TEST(HtmlPage, TensorsWithoutNumbersAndNumbersThatJsonLacksAreThere) {
   result.tensors[0].measurement.reset();
   result.tensors[1].judgement->q_own = std::numeric_limits<double>::infinity();
   result.tensors[2].judgement->q_own = std::numeric_limits<double>::quiet_NaN();
-  const Parsed page = Parsed::parse(page_data(result));
+  const Parsed page = joined(page_data(result));
   EXPECT_EQ(page["columns"]["measured"], Parsed({0, 1, 1}));
   EXPECT_TRUE(page["columns"]["relative_l2"][0].is_null());
   EXPECT_EQ(page["columns"]["q_own"][1], "inf");
@@ -172,7 +202,7 @@ TEST(HtmlPage, ExplanationsPlacesAndTheNetworkBelongToTheirRows) {
   result.tensors[2].place = verdict::ErrorPlace{};
   result.tensors[2].place->axes = {{4, {{1, 1, 0.75}}, {}}};
   result.tensors[1].judgement->group = {"a", "b"};
-  const Parsed page = Parsed::parse(page_data(result));
+  const Parsed page = joined(page_data(result));
   EXPECT_EQ(page["explanations"]["2"][0]["kind"], "scaled");
   EXPECT_EQ(page["explanations"].size(), 1U);
   EXPECT_EQ(page["places"]["2"]["axes"][0]["top"][0]["first"], 1);
@@ -187,7 +217,7 @@ TEST(HtmlPage, LongLedgersKeepWhatWentWrong) {
                        {verdict::RunSide::golden, "a", "t", verdict::LedgerState::compared, ""});
   result.ledger.push_back(
       {verdict::RunSide::target, "last.npy", "", verdict::LedgerState::unreadable, "truncated"});
-  const Parsed page = Parsed::parse(page_data(result));
+  const Parsed page = joined(page_data(result));
   EXPECT_EQ(page["ledger"]["rows"], 60'000);
   EXPECT_EQ(page["ledger"]["left_out"], 10'001);
   const std::size_t file = page["ledger"]["columns"]["file"][59'999];
@@ -201,13 +231,26 @@ TEST(HtmlPage, TwentyThousandOperatorsFitAMail) {
   const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
   EXPECT_LT(html.size(), 6'000'000U);
   EXPECT_LT(seconds, 10.0);  // 0.3 s in a release build; the rest is for sanitizers
-  const std::string packed = packed_data_of(html);
-  const std::string data = page_data(result);
-  const auto unpacked =
-      io::inflate_to_memory(as_bytes(packed), data.size(), io::DeflateWrapping::none);
-  ASSERT_TRUE(unpacked) << unpacked.error().to_string();
-  EXPECT_EQ(as_text(unpacked->span), data);
-  EXPECT_EQ(Parsed::parse(data)["rows"], 20'000);
+  const auto packed = pieces_of(html, "application/x-deflate");
+  const auto data = page_data(result);
+  ASSERT_EQ(packed.size(), data.size());
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    const std::string bytes = from_base64(packed[i]);
+    const auto unpacked =
+        io::inflate_to_memory(as_bytes(bytes), data[i].size(), io::DeflateWrapping::none);
+    ASSERT_TRUE(unpacked) << unpacked.error().to_string();
+    EXPECT_EQ(as_text(unpacked->span), data[i]);
+  }
+  EXPECT_EQ(Parsed::parse(data[0])["rows"], 20'000);
+}
+
+// First paint waits for the first piece only.
+TEST(HtmlPage, TheFirstPieceHoldsTheLesserPart) {
+  const auto data = page_data(judged(1'000));
+  EXPECT_LT(3 * data[0].size(), data[1].size() + data[2].size() + data[3].size());
+  const Parsed first = Parsed::parse(data[0]);
+  EXPECT_TRUE(first["columns"].contains("relative_l2"));
+  EXPECT_FALSE(first["columns"].contains("golden_min"));
 }
 
 TEST(PageColumns, AColumnOfOneValueIsThatValue) {
@@ -215,7 +258,16 @@ TEST(PageColumns, AColumnOfOneValueIsThatValue) {
   columns.add("same", [](std::size_t, std::string& out) { append_cell(0.5, out); });
   columns.add("other",
               [](std::size_t row, std::string& out) { append_cell(std::uint64_t{row}, out); });
-  EXPECT_EQ(columns.json(), R"({"same":{"all":0.5},"other":[0,1,2]})");
+  EXPECT_EQ(columns.take_json(), R"({"same":{"all":0.5},"other":[0,1,2]})");
+}
+
+TEST(PageTexts, APieceBringsTheTextsThatAreNew) {
+  PageTexts texts;
+  EXPECT_EQ(texts.number_of("a"), 1U);
+  EXPECT_EQ(texts.take_json(), R"(["","a"])");
+  EXPECT_EQ(texts.number_of("b"), 2U);
+  EXPECT_EQ(texts.number_of("a"), 1U);
+  EXPECT_EQ(texts.take_json(), R"(["b"])");
 }
 
 TEST(PageColumns, NumbersHaveFiveDigitsAndWholeOnesAll) {

@@ -126,6 +126,40 @@ TEST_F(XlsxReport, TheLedgerIsTheThirdSheet) {
   EXPECT_NE(sheet.find("truncated"), std::string::npos);
 }
 
+// Excel would compute a cell that begins with one of = + - @ if it were a formula, read "_x0041_"
+// as "A", and refuse control characters, broken UTF-8 and more than 32,767 characters.
+TEST_F(XlsxReport, HostileNamesAreTextsThatEveryReaderTakes) {
+  const std::string names[] = {"=1+1",
+                               "+cmd|' /C calc'!A0",
+                               "@SUM(A1)",
+                               "-2",
+                               "bell\x07end",
+                               "_x0041_",
+                               "a\xff"
+                               "b",
+                               "no\xEF\xBF\xBF"
+                               "character",
+                               std::string(40'000, 'x'),
+                               "<b>&\"图"};
+  verdict::RunResult result;
+  for (const std::string& name : names) {
+    result.tensors.push_back(tensor_of(name, verdict::Label::healthy, 0.5));
+  }
+  ASSERT_TRUE(write_xlsx(result, path_));
+  const std::string sheet = part("xl/worksheets/sheet2.xml");
+  EXPECT_EQ(sheet.find("<f>"), std::string::npos);
+  for (const char* text :
+       {"<is><t>=1+1</t>", "<is><t>+cmd|' /C calc'!A0</t>", "<is><t>@SUM(A1)</t>", "<is><t>-2</t>",
+        "bell_x0007_end", "<is><t>_x005F_x0041_</t>", "<is><t>ab</t>",
+        "no\xEF\xBF\xBD"
+        "character",
+        "<is><t>&lt;b&gt;&amp;&quot;图</t>"}) {
+    EXPECT_NE(sheet.find(text), std::string::npos) << text;
+  }
+  EXPECT_NE(sheet.find(std::string(32'767, 'x')), std::string::npos);
+  EXPECT_EQ(sheet.find(std::string(32'768, 'x')), std::string::npos);
+}
+
 TEST_F(XlsxReport, AFolderThatIsNotThereIsNamed) {
   const Status written = write_xlsx({}, (folder_ / "no" / "x.xlsx").string());
   ASSERT_FALSE(written);

@@ -24,10 +24,15 @@ export interface Tree {
   parentOf: Int32Array;
 }
 
-/** "a/b/c" as scopes a, a/b. Empty parts vanish, so "/a//b" is "a/b". */
+/** "a/b/c" as scopes a, b. Empty parts vanish, so "/a//b" is "a/b". */
 function scopesOf(name: string, separator: string): string[] {
   const parts = name.split(separator).filter((part) => part !== "");
   return parts.slice(0, -1);
+}
+
+/** What stands before the last part, "/a/b" of "/a/b/c": enough to tell scopes apart. */
+function scopeText(name: string, separator: string): string {
+  return name.slice(0, Math.max(0, name.lastIndexOf(separator)));
 }
 
 /** The separator whose scopes are runs of neighbours; "" when names tell no structure. */
@@ -38,7 +43,7 @@ export function separatorOf(names: string[]): string {
     let before: string | null = null;
     const distinct = new Set<string>();
     for (const name of names) {
-      const scope = scopesOf(name, separator).join(separator);
+      const scope = scopeText(name, separator);
       if (scope !== "") scoped++;
       if (scope !== before) runs++;
       before = scope;

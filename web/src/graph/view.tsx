@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 import { STATES, type Report, type State } from "../data";
 import { brief, ending, shorten } from "../format";
 import { useText, type Translator } from "../i18n";
-import { edgesOf, layout, NODE_HEIGHT, NODE_WIDTH, type Edge } from "./layout";
+import { edgesOf, layout, NODE_HEIGHT, NODE_WIDTH, type Edge, type Placed } from "./layout";
 import { ancestors, buildTree, firstUnfolded, standIns, visible, type Group, type Tree } from "./tree";
 
 /** Most nodes drawn at once: layout stays well below the time of a frame or two. */
@@ -20,7 +20,7 @@ type Counts = Map<State | "absent", number>;
 
 function groupCounts(report: Report, tree: Tree): Counts[] {
   const counts: Counts[] = tree.groups.map(() => new Map());
-  const states = report.raw.network.names.map((_, op) => report.operatorState(op) ?? "absent");
+  const states = report.network.names.map((_, op) => report.operatorState(op) ?? "absent");
   states.forEach((state, op) => {
     for (let id = tree.parentOf[op]; id >= 0; id = tree.groups[id].parent) {
       counts[id].set(state, (counts[id].get(state) ?? 0) + 1);
@@ -98,6 +98,29 @@ function GroupNode(props: { report: Report; group: Group; counts: Counts; text: 
   );
 }
 
+/** Arrows with the error they carry written beside the first of every source. */
+function Edges(props: { report: Report; edges: Edge[]; placed: Placed; labelled: boolean }) {
+  const { report, edges, placed } = props;
+  const written = props.labelled ? [...new Map(edges.map((edge) => [edge.from, edge]))] : [];
+  return (
+    <>
+      {edges.map((edge, i) => (
+        <path key={`${edge.from},${edge.to}`} d={placed.paths[i]} class={`edge line-${edgeState(report, edge)}`}
+          style={{ strokeWidth: edgeWidth(edge.error) }} marker-end="url(#arrow)">
+          <title>{`${report.operatorName(edge.operator)}: ${brief(edge.error)}`}</title>
+        </path>
+      ))}
+      {written.map(([from, edge]) => {
+        const at = placed.nodes.get(from);
+        if (!at || !(edge.error > 0)) return null;
+        return (
+          <text key={`t${from}`} class="carried" x={at.x + 7} y={at.y + NODE_HEIGHT / 2 + 14}>{brief(edge.error, 3)}</text>
+        );
+      })}
+    </>
+  );
+}
+
 export interface Reveal {
   operator: number;
   /** Grows with every request, so that asking twice works. */
@@ -114,7 +137,7 @@ export function NetworkView(props: {
   const { report, focus, reveal, selected, onSelect } = props;
   const text = useText();
   const { t } = text;
-  const names = useMemo(() => report.raw.network.names.map((_, op) => report.operatorName(op)), [report]);
+  const names = useMemo(() => report.network.names.map((_, op) => report.operatorName(op)), [report]);
   const tree = useMemo(() => buildTree(names), [names]);
   const counts = useMemo(() => groupCounts(report, tree), [report, tree]);
   const [unfolded, setUnfolded] = useState<ReadonlySet<number>>(() => firstUnfolded(tree, focus, AT_FIRST));
@@ -129,7 +152,7 @@ export function NetworkView(props: {
   const drawn = useMemo(() => visible(tree, unfolded), [tree, unfolded]);
   const edges = useMemo(() => {
     const stand = standIns(tree, unfolded, names.length);
-    return edgesOf(report.raw.network.producers, stand, (op) => report.operatorError(op));
+    return edgesOf(report.network.producers, stand, (op) => report.operatorError(op));
   }, [tree, unfolded, report]);
   const placed = useMemo(() => layout(drawn, edges), [drawn, edges]);
 
@@ -283,11 +306,47 @@ export function NetworkView(props: {
   };
 
   const chain = current === null ? [] : current < 0 ? ancestors(tree, ~current) : ancestorsOfGroup(tree, current);
+  const present = counts[0];
   const labelled = view.scale > 0.7 && edges.length < 300;
 
+  // Moving and zooming change the transform around it only.
+  const drawing = useMemo(() => {
+    const isOn = (id: number) => id === current || (id < 0 && ~id === selected);
+    const onNode = (id: number) => {
+      if (!drag.current?.moved) activate(id);
+    };
+    return (
+      <>
+        <Edges report={report} edges={edges} placed={placed} labelled={labelled} />
+        {drawn.map((id) => {
+          const at = placed.nodes.get(id)!;
+          return (
+            <g key={id} class={`node${isOn(id) ? " on" : ""}`} data-node={id < 0 ? report.operatorName(~id) : undefined}
+              data-group={id >= 0 ? id : undefined}
+              transform={`translate(${at.x - NODE_WIDTH / 2},${at.y - NODE_HEIGHT / 2})`}
+              onClick={() => onNode(id)} onDblClick={() => toggle(id)}>
+              {id < 0
+                ? <OperatorNode report={report} op={~id} text={text} />
+                : <GroupNode report={report} group={tree.groups[id]} counts={counts[id]} text={text} />}
+            </g>
+          );
+        })}
+      </>
+    );
+  }, [placed, selected, current, labelled, text, unfolded]);
+
+  if (names.length === 0) {
+    return (
+      <section id="graph" aria-labelledby="graph-title">
+        <h2 id="graph-title">{t("graph")}</h2>
+        <p class="empty">{t("noOperators")}</p>
+      </section>
+    );
+  }
   return (
     <section id="graph" aria-labelledby="graph-title">
       <h2 id="graph-title">{t("graph")}</h2>
+      {report.chained && <p class="hint">{t("chained")}</p>}
       <div class="tools">
         <form onSubmit={search} role="search">
           <input type="search" value={query} placeholder={t("find")} aria-label={t("find")}
@@ -319,40 +378,15 @@ export function NetworkView(props: {
             <path d="M0,0L8,4L0,8z" class="arrow" />
           </marker>
         </defs>
-        <g transform={`translate(${view.x},${view.y}) scale(${view.scale})`}>
-          {edges.map((edge, i) => (
-            <path key={`${edge.from},${edge.to}`} d={placed.paths[i]} class={`edge line-${edgeState(report, edge)}`}
-              style={{ strokeWidth: edgeWidth(edge.error) }} marker-end="url(#arrow)">
-              <title>{`${report.operatorName(edge.operator)}: ${brief(edge.error)}`}</title>
-            </path>
-          ))}
-          {labelled && [...new Map(edges.map((edge) => [edge.from, edge]))].map(([from, edge]) => {
-            const at = placed.nodes.get(from);
-            if (!at || !(edge.error > 0)) return null;
-            return (
-              <text key={`t${from}`} class="carried" x={at.x + 7} y={at.y + NODE_HEIGHT / 2 + 14}>
-                {brief(edge.error, 3)}
-              </text>
-            );
-          })}
-          {drawn.map((id) => {
-            const at = placed.nodes.get(id)!;
-            const on = id < 0 ? ~id === selected || id === current : id === current;
-            return (
-              <g key={id} class={`node${on ? " on" : ""}`} data-node={id < 0 ? report.operatorName(~id) : undefined}
-                data-group={id >= 0 ? id : undefined}
-                transform={`translate(${at.x - NODE_WIDTH / 2},${at.y - NODE_HEIGHT / 2})`}
-                onClick={() => { if (!drag.current?.moved) activate(id); }}
-                onDblClick={() => toggle(id)}>
-                {id < 0
-                  ? <OperatorNode report={report} op={~id} text={text} />
-                  : <GroupNode report={report} group={tree.groups[id]} counts={counts[id]} text={text} />}
-              </g>
-            );
-          })}
-        </g>
+        <g transform={`translate(${view.x},${view.y}) scale(${view.scale})`}>{drawing}</g>
       </svg>
-      <p class="hint">{t("graphHelp")}</p>
+      <ul class="legend">
+        {STATES.filter((state) => present.has(state)).map((state) => (
+          <li><span class={`dot back-${state}`} /> {text.state(state)}</li>
+        ))}
+        <li class="muted">{t("edgeLegend")}</li>
+      </ul>
+      <p class="hint screen">{t("graphHelp")}</p>
     </section>
   );
 }
