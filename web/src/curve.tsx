@@ -121,14 +121,13 @@ function drawKnee(plot: uPlot, report: Report, points: Points) {
 
 /** The legend shows and hides lines by clicks; here by Enter and blank too. */
 function letKeysToggle(plot: uPlot) {
-  plot.root.querySelectorAll<HTMLElement>(".u-legend .u-series").forEach((line, i) => {
-    // The first is the position, which has no line.
-    if (i === 0) return;
-    const label = line.querySelector("th");
-    if (!label) return;
+  const labels = plot.root.querySelectorAll<HTMLElement>(".u-legend .u-series th");
+  // The position is a series too, but has no line in the legend.
+  const before = plot.series.length - labels.length;
+  labels.forEach((label, i) => {
     label.tabIndex = 0;
     label.setAttribute("role", "switch");
-    const tell = () => label.setAttribute("aria-checked", String(plot.series[i].show));
+    const tell = () => label.setAttribute("aria-checked", String(plot.series[i + before].show));
     tell();
     label.addEventListener("click", () => setTimeout(tell, 0));
     label.addEventListener("keydown", (event) => {

@@ -103,6 +103,10 @@ const texts = {
   evenly: ["It is spread evenly.", "误差均匀分布。"],
   firstBad: ["first element out of budget", "首个超预算元素"],
   histogram: ["Errors in units in the last place ({0})", "ULP 误差分布({0})"],
+  histogramHelp: [
+    "Elements by their distance; green are exact. Heights are logarithms, so that one wrong element shows.",
+    "按距离统计元素个数,绿色为精确相等。高度取对数,使单个错误元素也可见。",
+  ],
   profile: ["Largest error by size of the golden", "按基准值大小统计的最大误差"],
   numbers: ["Numbers", "数值"],
   sides: ["The two sides", "两侧统计"],
@@ -193,6 +197,7 @@ const texts = {
   onlyChanged: ["only those that changed", "仅有变化的"],
   steady: ["none of {0} outputs drifts in {1} runs", "{1} 次运行中 {0} 个输出均无漂移"],
   driftFirst: ["{0} of {1} outputs drift, first {2} in {3}", "{1} 个输出中有 {0} 个漂移,最早是 {3} 的 {2}"],
+  mended: ["{0} mended, {1} still wrong, {2} newly wrong", "修复 {0} 个,仍错 {1} 个,新错 {2} 个"],
   // list
   results: ["Results", "结果"],
   allResults: ["All results", "全部结果"],

@@ -33,8 +33,11 @@ async function read<T>(element: Element): Promise<T> {
   const text = element.textContent ?? "";
   element.remove();
   if (element.getAttribute("type") === "application/json") return JSON.parse(text) as T;
-  const stream = new Blob([fromBase64(text)]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-  return (await new Response(stream).json()) as T;
+  // Written to directly: a Blob would first go to another process.
+  const inflated = new DecompressionStream("deflate-raw");
+  const input = inflated.writable.getWriter();
+  input.write(fromBase64(text)).then(() => input.close()).catch(() => undefined); // the reader has the error
+  return (await new Response(inflated.readable).json()) as T;
 }
 
 /** Later pieces stand behind this script and are not parsed yet when it begins. */

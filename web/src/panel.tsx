@@ -6,6 +6,7 @@ import { Chip, placeOf } from "./operators";
 import { Said } from "./said";
 
 const MOST_NEIGHBOURS = 12;
+const LEAST_SHARE = 0.001;
 
 function Bars(props: { values: number[]; labels: string[]; title: string }) {
   const { values, labels } = props;
@@ -42,7 +43,8 @@ function sliceText(slice: Slice): string {
 function AxisBar(props: { axis: Place["axes"][number]; number: number }) {
   const { t } = useText();
   const { axis } = props;
-  const slices = [...axis.top, ...(axis.block ? [axis.block] : [])];
+  // A share too small to read says nothing; the largest is always there.
+  const slices = [...axis.top, ...(axis.block ? [axis.block] : [])].filter((slice, i) => i === 0 || toNumber(slice.share) >= LEAST_SHARE);
   return (
     <div class="axis">
       <div class="axis-title">{t("axis", props.number, count(axis.extent))}</div>
@@ -286,6 +288,7 @@ function Histograms(props: { report: Report; row: number }) {
         <>
           <h3>{t("histogram", report.rows.text("ulp_dtype", row))}</h3>
           <Bars values={histogram} labels={histogram.map((_, i) => ulpLabel(i))} title={t("histogram", "")} />
+          <p class="hint">{t("histogramHelp")}</p>
         </>
       )}
       {profile && (

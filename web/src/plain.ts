@@ -4,7 +4,7 @@
 /** Control characters but tab and newline, marks of direction, invisible spaces, line separators. */
 const UNSEEN =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
-const LONGEST = 1000;
+const LONGEST = 500;
 
 /** `text` with "\u202e" for what it cannot show, cut in the middle. */
 export function plain(text: string): string {

@@ -129,7 +129,7 @@ function RangeTable(props: { notes: RangeNote[]; title: string; onName: (name: s
             <th scope="col">{t("colName")}</th>
             <th scope="col" class="num">{t("colValue")}</th>
             <th scope="col" class="num">{t("colRoom")}</th>
-            <th scope="col" />
+            <th scope="col">{t("reason")}</th>
           </tr>
         </thead>
         <tbody>

@@ -63,6 +63,17 @@ export class Trends {
     return this.lines.number("growth", line);
   }
 
+  /** Lines that are wrong in the first run only, in both, and in the last only. */
+  beforeAndAfter(): [number, number, number] {
+    const counts: [number, number, number] = [0, 0, 0];
+    for (let line = 0; line < this.raw.rows; line++) {
+      const before = WRONG.has(this.state(line, 0));
+      const after = WRONG.has(this.state(line, this.runs.length - 1));
+      if (before || after) counts[before ? (after ? 1 : 0) : 2]++;
+    }
+    return counts;
+  }
+
   /** Whether the first and the last run say something else of it. */
   changed(line: number): boolean {
     const last = this.runs.length - 1;
@@ -80,14 +91,17 @@ export function heat(error: number): number {
   return Math.min(1, Math.max(0, (Math.log10(error) + 6) / 6));
 }
 
-/** Calm up to 1e-3, which half precision costs anyway, then amber, then red. */
-function heatColour(error: number): string {
+/** Calm up to 1e-3, which half precision costs anyway, then amber, then red; paler by `strength`. */
+function heatColour(error: number, strength = 1): string {
   if (Number.isNaN(error)) return "transparent";
   const share = heat(error);
   const [base, part] =
     share < 0.5 ? ["--watch", share * 0.5] : share < 0.75 ? ["--victim", 0.3 + (share - 0.5) * 2] : ["--culprit", 0.55 + (share - 0.75) * 1.8];
-  return `color-mix(in srgb, var(${base}) ${Math.round(part * 100)}%, var(--card))`;
+  return `color-mix(in srgb, var(${base}) ${Math.round(part * strength * 100)}%, var(--card))`;
 }
+
+/** Colours behind text, which has to stay readable. */
+const UNDER_TEXT = 0.45;
 
 interface Filter {
   text: string;
@@ -290,7 +304,7 @@ function LinePanel(props: { trends: Trends; line: number; theme: Theme; onClose:
       <LinePlot trends={trends} line={line} theme={props.theme} />
       <table class="numbers">
         <thead>
-          <tr><th scope="col">{t("run")}</th><th scope="col">{t("relativeError")}</th><th scope="col">{t("colCumulative")}</th><th /></tr>
+          <tr><th scope="col">{t("run")}</th><th scope="col">{t("relativeError")}</th><th scope="col">{t("colCumulative")}</th><th scope="col">{t("colState")}</th></tr>
         </thead>
         <tbody>
           {trends.runs.map((run, at) => (
@@ -347,10 +361,14 @@ function TrendsHead(props: { trends: Trends; wrong: number[]; outcome: string; t
   const { trends, wrong } = props;
   const { t } = useText();
   const first = wrong[0];
-  const sentence =
+  let sentence =
     first === undefined
       ? t("steady", count(trends.raw.rows), trends.runs.length)
       : t("driftFirst", count(wrong.length), count(trends.raw.rows), trends.title(first), trends.runs[trends.begins(first)].name);
+  if (trends.runs.length === 2 && wrong.length > 0) {
+    const [mended, stay, fresh] = trends.beforeAndAfter();
+    sentence += ` · ${trends.runs[0].name} → ${trends.runs[1].name}: ${t("mended", mended, stay, fresh)}`;
+  }
   return <Headline outcome={props.outcome === "fail" ? "drifts" : "steady"} sentence={props.title ? `${props.title}: ${sentence}` : sentence} />;
 }
 
@@ -376,7 +394,7 @@ function TrendLines(props: { trends: Trends; theme: Theme; line: number; onLine:
       const run = Number(key.slice(4));
       const state = trends.state(row, run);
       return (
-        <span class="heat-cell" style={{ background: heatColour(trends.error(row, run)) }}>
+        <span class="heat-cell" style={{ background: heatColour(trends.error(row, run), UNDER_TEXT) }}>
           {brief(trends.error(row, run), 3)} {STATES.includes(state as State) && state !== "healthy" && state !== "pass" && <Chip state={state} />}
         </span>
       );

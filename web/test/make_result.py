@@ -73,8 +73,8 @@ def main():
         if i < culprit and i % 997 == 3:
             label = "watch"
         own = 600.0 if i == culprit else rng.uniform(0.2, 0.9)
-        sentence = {"healthy": "", "watch": "somewhat above its budget",
-                    "victim": f"the error came in with the inputs ({error:.3g})",
+        sentence = {"healthy": "", "watch": "adds 2.5 times the error that float16 explains, not enough to blame it",
+                    "victim": f"is {error / depth:.3g} times further off than its depth explains; it adds only {own:.3g} times its own budget",
                     "culprit": "adds 6.00e+02 times the error that float16 explains"}[label]
         judgement = {"label": label, "tier": "replay", "cause": "own_error" if label == "culprit" else
                      "inherited_error" if label == "victim" else "none", "sentence": sentence,
@@ -115,16 +115,16 @@ def main():
     result = {"schema": "opdrift-result/1",
               "golden": {"path": odd(8, "golden"), "kind": "opdrift dump"},
               "target": {"path": odd(16, "target"), "kind": odd(1, "Ascend dump")},
-              "rule": "own error within 4 budgets of the replay",
+              "rule": "replay budget: an operator's own error within 4 times its budget",
               "verdict": {"outcome": "fail", "sentence": f"first divergence at \"{tensors[culprit]['operator']}\": "
                           "adds 6.00e+02 times the error that float16 explains",
-                          "findings": [{"kind": "wider_inputs", "sentence": "the device keeps more digits than it dumps",
+                          "findings": [{"kind": "wider_inputs", "sentence": "the device reads its inputs with more digits than it dumps",
                                         "value": 0.5, "operators": 12, "assumed": False}],
                           "first_divergence": [culprit], "missing_outputs": 0, "inputs_differ": False},
               "overflow": {"sentence": "", "path": HOSTILE if hostile else [], "headroom": [
                   {"name": tensors[9]["operator"], "value": 60000.0, "ratio": 1.09,
-                   "sentence": "nearly at the end of float16"}],
-                  "constants": [{"name": "mask", "value": -3.4e38, "ratio": 0.0, "sentence": "becomes -inf"}]},
+                   "sentence": f"{tensors[9]['operator']}: 60000 is within a factor of 1.09 of the limit of float16"}],
+                  "constants": [{"name": "mask", "value": -3.4e38, "ratio": 0.0, "sentence": "constant mask holds -3.4e+38, which becomes -Inf in float16; a mask needs no more than -1e4"}]},
               "summary": {"interrupted": False, "bytes_read": 2_000_000_000, "elapsed_s": 3.2},
               "metrics": {"names": [], "usual": True}, "notes": HOSTILE if hostile else [f"a remark <b>{NASTY}</b>"],
               "tensors": tensors, "network": network, "ledger": ledger}

@@ -69,6 +69,20 @@ test("every sentence that the sources can make has a Chinese form", () => {
   assert.deepEqual(missing, [], "add a line to web/src/phrases.ts, or a pattern to ERRORS if no result holds it");
 });
 
+test("what a model of an operator does not cover has a Chinese form", () => {
+  const files = readdirSync(join(source, "replay"), { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".cpp"));
+  const missing: string[] = [];
+  for (const name of files) {
+    for (const call of readFileSync(join(source, "replay", name), "utf8").matchAll(/not_modelled\(([^;]*)\);/g)) {
+      // What is put in between is a number for most lines and a text for the others.
+      const parts = [...call[1].matchAll(/"((?:[^"\\]|\\.)*)"/g)].map((match) => match[1]);
+      const known = PHRASES.some(([english]) => parts.every((part) => english.includes(part)));
+      if (parts.length > 0 && !known) missing.push(`${name}: ${parts.join(" # ")}`);
+    }
+  }
+  assert.deepEqual(missing, [], "add a line to web/src/phrases.ts");
+});
+
 test("both sides of a line have the same slots", () => {
   for (const [english, chinese] of PHRASES) {
     const slots = (text: string) => (text.match(/\{[a-z]\d\}/g) ?? []).sort();
@@ -89,7 +103,7 @@ const EXAMPLES: [string, string][] = [
   ["all of the error lies in channel 17 (of 64), index 3 (of 9) of axis 2", "全部误差位于通道 17(共 64)、2 轴索引 3(共 9)"],
   [
     "expected 1 element, found 4 (judged as one with a, b and 3 more, whose results were not dumped); 2 elements NaN or infinite on both sides alike; not replayed: operator not modelled: a mask by positions",
-    "应有 1 个元素,实有 4 个(与 a, b 等另外 3 个未转储结果的算子作为整体判定);2 个元素在两侧同为 NaN 或无穷;未重放:算子未建模:a mask by positions",
+    "应有 1 个元素,实有 4 个(与 a, b 等另外 3 个未转储结果的算子作为整体判定);2 个元素在两侧同为 NaN 或无穷;未重放:算子未建模:按位置的掩码",
   ],
   ["clamped at +-65504 (the largest float16); 12 elements stand there", "被截断在 ±65504(float16 最大值);12 个元素位于该处"],
   ["tiles [all, 0 to 15] and [all, 16 to 31] are exchanged", "分块 [全部, 0–15] 与 [全部, 16–31] 互换"],

@@ -133,7 +133,8 @@ TEST_F(XlsxReport, HostileNamesAreTextsThatEveryReaderTakes) {
                                "+cmd|' /C calc'!A0",
                                "@SUM(A1)",
                                "-2",
-                               "bell\x07end",
+                               "bell\x07"
+                               "end",
                                "_x0041_",
                                "a\xff"
                                "b",
