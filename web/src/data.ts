@@ -248,6 +248,11 @@ export class Report {
     return fused;
   }
 
+  /** Whether any record tells its operator's type. */
+  get typed(): boolean {
+    return this.rows.column("type").some((type) => type > 0);
+  }
+
   get run(): Run {
     return this.raw.run;
   }
@@ -279,8 +284,12 @@ export class Report {
     return this.rows.text("operator", row) || this.rows.text("golden_operator", row);
   }
 
-  /** Measured error of a row: against the golden's size, as the judge scales it where it did. */
+  /**
+   * Measured error of a row: against the golden's size, as the judge scales it where it did. A NaN
+   * or Inf on one side only is beyond any error of numbers.
+   */
   error(row: number): number {
+    if (this.rows.number("class_mismatches", row) > 0) return Infinity;
     const relative = this.rows.number("relative", row);
     return Number.isNaN(relative) ? this.rows.number("relative_l2", row) : relative;
   }

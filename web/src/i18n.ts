@@ -88,7 +88,7 @@ const texts = {
   colDtype: ["Dtype", "数据类型"],
   colRelative: ["Rel. L2", "相对 L2"],
   colCosine: ["1−cosine", "1−余弦"],
-  colMax: ["Max abs", "最大绝对误差"],
+  colMax: ["Max abs", "最大误差"],
   colBudget: ["× budget", "× 预算"],
   colCumulative: ["× depth", "× 深度预测"],
   rowsPrinted: ["{0} of {1} rows", "{1} 行中的 {0} 行"],
@@ -197,6 +197,7 @@ const texts = {
   onlyChanged: ["only those that changed", "仅有变化的"],
   steady: ["none of {0} outputs drifts in {1} runs", "{1} 次运行中 {0} 个输出均无漂移"],
   driftFirst: ["{0} of {1} outputs drift, first {2} in {3}", "{1} 个输出中有 {0} 个漂移,最早是 {3} 的 {2}"],
+  mendedWord: ["Mended", "已修复"],
   mended: ["{0} mended, {1} still wrong, {2} newly wrong", "修复 {0} 个,仍错 {1} 个,新错 {2} 个"],
   // list
   results: ["Results", "结果"],
@@ -229,7 +230,7 @@ const states: Record<string, [string, string]> = {
   absent: ["not dumped", "无转储"],
 };
 
-const outcomes: Record<string, TextKey> = { pass: "agree", fail: "differ", inconclusive: "inconclusive", drifts: "drifts", steady: "steadyWord", results: "results", unreadable: "unreadable" };
+const outcomes: Record<string, TextKey> = { pass: "agree", fail: "differ", inconclusive: "inconclusive", drifts: "drifts", steady: "steadyWord", mended: "mendedWord", results: "results", unreadable: "unreadable" };
 
 const ledgerStates: Record<string, [string, string]> = {
   compared: ["compared", "已比较"],

@@ -19,9 +19,9 @@ function columnsOf(report: Report, text: Translator): VirtualColumn[] {
   const numeric = { numeric: true, width: "4.4rem" };
   const columns: VirtualColumn[] = [
     { key: "order", title: t("colOrder"), numeric: true, width: "3.2rem" },
-    { key: "state", title: t("colState"), width: "5.4rem" },
+    { key: "state", title: t("colState"), width: report.judged ? "5.4rem" : "6.6rem" },
     { key: "operator", title: t("colOperator"), tail: true, width: "minmax(11rem, 3fr)" },
-    { key: "type", title: t("colType"), width: "minmax(4.5rem, 1fr)" },
+    ...(report.typed ? [{ key: "type", title: t("colType"), width: "minmax(4.5rem, 1fr)" }] : []),
     { key: "tensor", title: t("colTensor"), width: "3.3rem" },
   ];
   if (report.steps.length > 1) columns.push({ key: "step", title: t("colStep"), width: "6rem" });
@@ -106,10 +106,12 @@ export function Operators(props: { report: Report; selected: number; onSelect: (
             </button>
           ))}
         </div>
-        <select value={filter.type} aria-label={t("colType")} onChange={(e) => setFilter({ ...filter, type: e.currentTarget.value })}>
-          <option value="">{t("allTypes")}</option>
-          {types.map((type) => <option value={type}>{type}</option>)}
-        </select>
+        {report.typed && (
+          <select value={filter.type} aria-label={t("colType")} onChange={(e) => setFilter({ ...filter, type: e.currentTarget.value })}>
+            <option value="">{t("allTypes")}</option>
+            {types.map((type) => <option value={type}>{type}</option>)}
+          </select>
+        )}
         {hasInputs && (
           <select value={filter.role} aria-label={t("colTensor")}
             onChange={(e) => setFilter({ ...filter, role: e.currentTarget.value as Filter["role"] })}>

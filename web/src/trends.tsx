@@ -339,11 +339,12 @@ export function TrendsPage(props: { raw: RawTrends }) {
     p: () => next(-1),
     Escape: () => setLine(-1),
   };
-  const outcome = wrong.length > 0 ? "fail" : "pass";
+  const mended = trends.runs.length === 2 && wrong.length > 0 && trends.beforeAndAfter()[0] === wrong.length;
+  const outcome = wrong.length > 0 && !mended ? "fail" : "pass";
   return (
     <Frame title={(t) => `opdrift: ${props.raw.title || t("trends")}`} outcome={outcome} shortcuts={shortcuts}
       links={[{ id: "heat", text: "heat" }, { id: "operators", text: "operators" }]}
-      head={<TrendsHead trends={trends} wrong={wrong} outcome={outcome} title={props.raw.title} />}>
+      head={<TrendsHead trends={trends} wrong={wrong} outcome={outcome} mended={mended} title={props.raw.title} />}>
       {(theme: Theme) => (
         <div class="layout">
           <main>
@@ -357,7 +358,7 @@ export function TrendsPage(props: { raw: RawTrends }) {
   );
 }
 
-function TrendsHead(props: { trends: Trends; wrong: number[]; outcome: string; title: string }) {
+function TrendsHead(props: { trends: Trends; wrong: number[]; outcome: string; mended: boolean; title: string }) {
   const { trends, wrong } = props;
   const { t } = useText();
   const first = wrong[0];
@@ -369,7 +370,7 @@ function TrendsHead(props: { trends: Trends; wrong: number[]; outcome: string; t
     const [mended, stay, fresh] = trends.beforeAndAfter();
     sentence += ` · ${trends.runs[0].name} → ${trends.runs[1].name}: ${t("mended", mended, stay, fresh)}`;
   }
-  return <Headline outcome={props.outcome === "fail" ? "drifts" : "steady"} sentence={props.title ? `${props.title}: ${sentence}` : sentence} />;
+  return <Headline outcome={props.outcome === "fail" ? "drifts" : props.mended ? "mended" : "steady"} sentence={props.title ? `${props.title}: ${sentence}` : sentence} />;
 }
 
 function TrendLines(props: { trends: Trends; theme: Theme; line: number; onLine: (line: number) => void }) {

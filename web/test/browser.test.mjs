@@ -131,8 +131,7 @@ test("hostile texts stand everywhere as they are and do nothing", async () => {
         await page.keyboard.press("Enter");
       }
       await page.fill("#search", "gnp.exe");
-      const turned = await page.textContent("#operators .grid-row > div:nth-child(3)");
-      assert.ok(turned.startsWith("\\u202egnp.exe"), turned);
+      assert.ok((await page.textContent("#operators .grid-body")).includes("\\u202egnp.exe"));
       const box = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
       assert.ok(box[0] <= box[1], `${box[0]} > ${box[1]}`);
       await page.fill("#search", "xxxx");
@@ -192,8 +191,10 @@ test("keys alone work in the curve, its legend, the network and the help", async
     assert.equal(await budget.getAttribute("aria-checked"), "false");
     await page.keyboard.press("Enter");
     await page.waitForSelector("#curve [role=switch][aria-checked=true] >> nth=2");
+    await page.fill("#graph input", "Gelu_125");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector('#graph .node.on[data-node$="Gelu_125"]');
     await page.focus("#graph .network");
-    await page.keyboard.press("]");
     const before = await page.locator("#graph .node").count();
     await page.keyboard.press("Backspace");
     await page.waitForFunction((n) => document.querySelectorAll("#graph .node").length < n, before);

@@ -45,6 +45,9 @@ test("errors are the judge's, or the relative L2 where it had none", () => {
   assert.equal(report.error(0), 1e-4);
   assert.equal(report.error(2), Infinity);
   assert.equal(report.error(3), 0.25);
+  const raw = sample();
+  raw.columns.class_mismatches = [3, null, 0, 0];
+  assert.equal(new Report(raw).error(0), Infinity);
   assert.equal(report.budget(0), 2);
   assert.equal(report.budget(2), 9);
 });

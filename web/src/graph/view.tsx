@@ -75,7 +75,7 @@ function OperatorNode(props: { report: Report; op: number; text: Translator }) {
       <rect class={`fill-${state ?? "absent"}`} width={6} height={NODE_HEIGHT} rx={3} />
       <text x={14} y={18} class="name">{ending(report.operatorName(op), 27)}</text>
       <text x={14} y={35} class="sub">
-        {shorten(report.operatorType(op), 14)}{sub && ` · ${sub}`}
+        {[shorten(report.operatorType(op), 14), sub].filter(Boolean).join(" · ")}
       </text>
     </>
   );
@@ -370,7 +370,7 @@ export function NetworkView(props: {
           </button>
         ))}
       </nav>
-      <svg ref={svg} class="network" tabIndex={0} role="application" aria-label={t("graph")}
+      <svg ref={svg} class="network" tabindex={0} role="application" aria-label={t("graph")}
         onKeyDown={onKeyDown} onPointerDown={onPointerDown} onPointerMove={onPointerMove}
         onPointerUp={onPointerUp} onPointerCancel={onPointerUp}>
         <defs>
