@@ -34,7 +34,7 @@ Status compare(const Context& context, ValueId value, Found& found) {
   }
   OPDRIFT_TRY(const tensor::View golden, context.source.view(RunSide::golden, value));
   OPDRIFT_TRY(const tensor::View target, context.source.view(RunSide::target, value));
-  OPDRIFT_TRY(const Survey surveyed, survey(golden, target));
+  OPDRIFT_TRY(const Survey surveyed, survey(golden, target, context.source.measured(value)));
   const bool exact =
       !tensor::is_floating(facts.golden_dtype) && !tensor::is_floating(facts.target_dtype);
   found.exact = exact;
