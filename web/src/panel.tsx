@@ -188,9 +188,9 @@ function WorstElement(props: { report: Report; row: number }) {
   const expected = report.rows.number("worst_expected", row);
   return (
     <p class="element">
-      {t("worstElement")} <b>{at}</b>: {t("target")} {brief(report.rows.number(names.target, row), 6)},{" "}
+      {t("worstElement")} <b>{at}</b>: {t("target").toLowerCase()} {brief(report.rows.number(names.target, row), 6)},{" "}
       {judged && !Number.isNaN(expected) && <>{t("expected")} {brief(expected, 6)}, </>}
-      {t("golden")} {brief(report.rows.number(names.golden, row), 6)}
+      {t("golden").toLowerCase()} {brief(report.rows.number(names.golden, row), 6)}
     </p>
   );
 }
