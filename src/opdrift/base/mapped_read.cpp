@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <memory>
 
 #include "opdrift/base/arena.hpp"
@@ -61,26 +62,54 @@ bool read_whole(int fd, std::byte* data, std::size_t bytes, std::uint64_t offset
   return true;
 }
 
+/// The file of mapped bytes, open; -1 where they cannot be read any more.
+class Reader {
+ public:
+  explicit Reader(ByteSpan bytes) : place_(mapped_place(bytes)) {
+    if (place_) {
+      fd_ = ::open(place_->path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    }
+  }
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+  ~Reader() {
+    if (fd_ >= 0) {
+      ::close(fd_);
+    }
+  }
+
+  bool usable() const { return fd_ >= 0 && same_file(fd_, *place_); }
+  bool read(std::byte* out, std::size_t bytes) const {
+    return read_whole(fd_, out, bytes, place_->offset);
+  }
+
+ private:
+  std::optional<MappedPlace> place_;
+  int fd_ = -1;
+};
+
 }  // namespace
 
 std::optional<Bytes> read_mapped(const Bytes& bytes) {
-  const std::optional<MappedPlace> place = mapped_place(bytes.span);
-  if (!place) {
+  const Reader reader(bytes.span);
+  if (!reader.usable()) {
     return std::nullopt;
   }
-  const int fd = ::open(place->path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) {
+  const auto loan = std::make_shared<const Loan>(bytes.size());
+  if (loan->data() == nullptr || !reader.read(loan->data(), bytes.size())) {
     return std::nullopt;
   }
-  std::optional<Bytes> result;
-  if (same_file(fd, *place)) {
-    const auto loan = std::make_shared<const Loan>(bytes.size());
-    if (loan->data() != nullptr && read_whole(fd, loan->data(), bytes.size(), place->offset)) {
-      result = Bytes{ByteSpan(loan->data(), bytes.size()), loan};
-    }
+  return Bytes{ByteSpan(loan->data(), bytes.size()), loan};
+}
+
+void copy_bytes(ByteSpan bytes, std::byte* out) {
+  if (bytes.empty()) {
+    return;
   }
-  ::close(fd);
-  return result;
+  const Reader reader(bytes);
+  if (!reader.usable() || !reader.read(out, bytes.size())) {
+    std::memcpy(out, bytes.data(), bytes.size());
+  }
 }
 
 }  // namespace opdrift

@@ -29,4 +29,7 @@ std::optional<MappedPlace> mapped_place(ByteSpan bytes);
 /// mapping then stands. Any thread.
 std::optional<Bytes> read_mapped(const Bytes& bytes);
 
+/// Copies bytes to `out`, which has room for them: read where they lie in a mapped file.
+void copy_bytes(ByteSpan bytes, std::byte* out);
+
 }  // namespace opdrift

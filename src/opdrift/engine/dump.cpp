@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <memory>
 #include <optional>
 #include <unordered_set>
@@ -14,7 +15,10 @@
 #include "opdrift/engine/dump_store.hpp"
 #include "opdrift/engine/instrument.hpp"
 #include "opdrift/engine/manifest.hpp"
+#include "opdrift/engine/optimised_model.hpp"
 #include "opdrift/engine/output_check.hpp"
+#include "opdrift/engine/tapped_session.hpp"
+#include "opdrift/engine/taps.hpp"
 #include "opdrift/engine/wanted_values.hpp"
 #include "opdrift/io/file_writer.hpp"
 #include "opdrift/io/onnx/tensor_data.hpp"
@@ -74,10 +78,8 @@ class Dumper {
     OPDRIFT_CHECK_OK(choose());
     OPDRIFT_CHECK_OK(reduced ? reduce_precision() : Status(Unit{}));
     OPDRIFT_CHECK_OK(reduced ? run_plain() : Status(Unit{}));
-    OPDRIFT_CHECK_OK(measure());
-    OPDRIFT_CHECK_OK(check_space());
     OPDRIFT_CHECK_OK(write_inputs());
-    OPDRIFT_CHECK_OK(run_groups());
+    OPDRIFT_CHECK_OK(run_values());
     return finish();
   }
 
@@ -86,7 +88,7 @@ class Dumper {
 
   void tell(std::string_view stage) const {
     if (options_.progress) {
-      options_.progress({stage, written_, wanted_.size(), store_.bytes()});
+      options_.progress({stage, written_, wanted(), store_.bytes()});
     }
   }
 
@@ -135,7 +137,7 @@ class Dumper {
     if (options_.precision != Precision::fp32) {
       plain_.reset();  // it will be the rounded model that is compared
     }
-    OPDRIFT_TRY(placed_.model, onnx::open_model(options.save_optimized));
+    OPDRIFT_TRY(placed_.model, open_optimised_model(options.save_optimized));
     placed_.folder = work;
     name_nodes(placed_.model);
     originals_ = originals_of(placed_.model.graph, named_.graph);
@@ -146,62 +148,74 @@ class Dumper {
     return Unit{};
   }
 
-  /// Learns the type of every value and picks those to write.
+  /// Describes what runs and picks the values to write.
   Status choose() {
     fix_input_shapes(placed_.model, inputs_.tensors);
-    const std::vector<NodeOutput> outputs = node_outputs(placed_.model.graph);
+    for (const onnx::Node& node : placed_.model.graph.nodes) {
+      list_body_values(node, node, report_.skipped);
+    }
+    bodies_ = report_.skipped.size();
+    describe_operators();
+    // Learning types costs a session, so it is left out where all values are tensors.
+    if (options_.precision != Precision::fp32 || may_hold_other_kinds(placed_.model)) {
+      OPDRIFT_CHECK_OK(learn_types());
+    }
+    return pick();
+  }
+
+  Status learn_types() {
     std::vector<std::string> names;
-    names.reserve(outputs.size());
-    for (const NodeOutput& output : outputs) {
+    for (const NodeOutput& output : node_outputs(placed_.model.graph)) {
       names.push_back(output.tensor);
     }
     PlacedModel exposed = placed_;
     expose(exposed.model, names);
-    OPDRIFT_TRY(all_, open_model(*runtime_, exposed, session_));
-    for (const onnx::Node& node : placed_.model.graph.nodes) {
-      list_body_values(node, node, report_.skipped);
-    }
-    describe_operators();
-    OPDRIFT_CHECK_OK(apply_filter(outputs));
-    // This session can serve the run itself when that fetches all of its outputs at once.
-    if (wanted_.size() != outputs.size() || end_of_group(0) != wanted_.size()) {
-      all_.reset();
+    OPDRIFT_TRY(const auto session, open_model(*runtime_, exposed, session_));
+    for (const ValueInfo& info : session->outputs()) {
+      types_.emplace(info.name, info);
+      if (info.kind == ValueKind::tensor && info.element_type == 1) {
+        wide_outputs_.insert(info.name);
+      }
     }
     return Unit{};
   }
 
-  Status apply_filter(const std::vector<NodeOutput>& outputs) {
+  Status pick() {
     std::optional<Pattern> only;
     if (!options_.only.empty()) {
       OPDRIFT_TRY(only, Pattern::compile("--only", options_.only));
     }
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-      consider(outputs[i], all_->outputs()[i], only);
+    tapped_.clear();
+    fetched_.clear();
+    report_.skipped.resize(bodies_);
+    for (const NodeOutput& output : node_outputs(placed_.model.graph)) {
+      consider(output, only);
     }
-    if (wanted_.empty() && only) {
+    if (tapped_.empty() && fetched_.empty() && only) {
       return Error{ErrorCode::invalid_argument,
                    "--only '" + printable(options_.only) + "' matches no operator and no value"};
     }
     return Unit{};
   }
 
-  void consider(const NodeOutput& output, const ValueInfo& info,
-                const std::optional<Pattern>& only) {
+  void consider(const NodeOutput& output, const std::optional<Pattern>& only) {
     const onnx::Node& node = placed_.model.graph.nodes[output.node];
     DumpedValue& value = content_.operators[output.node].outputs[output.index];
-    if (info.kind == ValueKind::tensor && info.element_type == 1) {
-      wide_outputs_.insert(output.tensor);
-    }
+    value.skipped.clear();
     if (only && !only->found_in(node.name) && !only->found_in(output.tensor)) {
       value.skipped = "not asked for (--only)";
       return;
     }
-    if (std::string reason = unwritable_reason(info); !reason.empty()) {
+    const auto type = types_.find(output.tensor);
+    if (type == types_.end()) {
+      tapped_.push_back(output);
+    } else if (std::string reason = unwritable_reason(type->second); !reason.empty()) {
       skip(output, std::move(reason));
-      return;
+    } else {
+      const bool seen =
+          type->second.kind == ValueKind::tensor && tappable(type->second.element_type);
+      (seen ? tapped_ : fetched_).push_back(output);
     }
-    types_.emplace(output.tensor, info);
-    wanted_.push_back({output, inferred_bytes(info)});
   }
 
   void skip(const NodeOutput& output, std::string reason) {
@@ -236,7 +250,6 @@ class Dumper {
   }
 
   Status reduce_precision() {
-    all_.reset();
     OPDRIFT_TRY(const std::string work, work_folder());
     OPDRIFT_TRY(const KeptOperators kept, kept_nodes());
     OPDRIFT_CHECK_OK(round_constants(placed_, options_.precision, work, kept));
@@ -297,27 +310,6 @@ class Dumper {
     return Unit{};
   }
 
-  Status measure() {
-    OPDRIFT_CHECK_OK(measure_sizes(wanted_, types_, placed_, *runtime_, session_, inputs_.tensors));
-    for (const WantedValue& wanted : wanted_) {
-      report_.estimated_bytes += wanted.bytes == kUnknownSize ? 0 : wanted.bytes;
-    }
-    return Unit{};
-  }
-
-  Status check_space() const {
-    const bool narrow = options_.precision != Precision::fp32;
-    const std::uint64_t needed = report_.estimated_bytes / (narrow ? 2 : 1);
-    const std::uint64_t available = free_space(store_.folder());
-    if (needed > available) {
-      return Error{ErrorCode::write_failed,
-                   "the dump needs about " + human_bytes(needed) + ", the disk has " +
-                       human_bytes(available) + " left; --only limits what is written",
-                   store_.folder()};
-    }
-    return Unit{};
-  }
-
   Status write_inputs() {
     for (std::size_t i = 0; i < inputs_.tensors.size(); ++i) {
       const NamedTensor& input = inputs_.tensors[i];
@@ -332,55 +324,72 @@ class Dumper {
     return Unit{};
   }
 
-  std::size_t end_of_group(std::size_t first) const {
-    return group_end(wanted_, first, options_.memory_budget);
-  }
-
-  Status run_groups() {
-    if (end_of_group(0) != wanted_.size()) {
-      all_.reset();
+  /// Runs the model once. Values are written while it runs but for those that no Tap can read.
+  Status run_values() {
+    Result<std::unique_ptr<TappedSession>> session = open_shown();
+    if (!session && types_.empty()) {
+      // Perhaps one of the values is no tensor after all.
+      OPDRIFT_CHECK_OK(learn_types());
+      OPDRIFT_CHECK_OK(pick());
+      session = open_shown();
     }
-    for (std::size_t first = 0; first < wanted_.size() && !cancelled();) {
-      const std::size_t end = end_of_group(first);
-      OPDRIFT_CHECK_OK(run_group(first, end));
-      first = end;
-    }
-    report_.complete = written_ == wanted_.size();
-    return Unit{};
-  }
-
-  Status run_group(std::size_t first, std::size_t end) {
-    std::vector<std::string> names;
-    for (std::size_t i = first; i < end; ++i) {
-      names.push_back(wanted_[i].output.tensor);
-    }
-    const std::size_t own = names.size();
-    if (first == 0 && options_.check_outputs) {
-      add_final_outputs(names);
-    }
-    std::unique_ptr<Session> session = std::move(all_);
     if (!session) {
-      PlacedModel group = placed_;
-      expose(group.model, names);
-      OPDRIFT_TRY(session, open_model(*runtime_, group, session_));
+      return session.error();
     }
+    RunHooks hooks;
+    hooks.show = [&](std::size_t tap, const RunValue& value, const RunValue&) -> Status {
+      if (cancelled()) {
+        return Error{ErrorCode::cancelled, "interrupted"};
+      }
+      return write_value(tapped_[tap], value);
+    };
     tell("running");
-    OPDRIFT_TRY(std::vector<RunValue> values, session->run(inputs_.tensors, names));
-    ++report_.groups;
-    if (first == 0 && options_.check_outputs) {
-      check_final_outputs(names, values);
+    const auto values = (*session)->run(inputs_.tensors, fetched_names_, hooks);
+    if (!values && !cancelled()) {
+      return values.error();
     }
-    for (std::size_t i = 0; i < own && !cancelled(); ++i) {
-      OPDRIFT_CHECK_OK(write_value(wanted_[first + i].output, values[i]));
-      values[i] = {};
+    for (std::size_t i = 0; values && i < fetched_.size() && !cancelled(); ++i) {
+      OPDRIFT_CHECK_OK(write_value(fetched_[i], (*values)[i]));
     }
+    if (values) {
+      check_fetched(*values);
+    }
+    report_.groups = 1;
+    report_.complete = written_ == wanted();
     return Unit{};
+  }
+
+  std::size_t wanted() const { return tapped_.size() + fetched_.size(); }
+
+  Result<std::unique_ptr<TappedSession>> open_shown() {
+    fetched_names_.clear();
+    std::unordered_set<std::string> known;
+    std::vector<Tap> taps;
+    for (const NodeOutput& output : tapped_) {
+      known.insert(output.tensor);
+      taps.push_back({output.tensor, ""});
+    }
+    for (const NodeOutput& output : fetched_) {
+      known.insert(output.tensor);
+      fetched_names_.push_back(output.tensor);
+    }
+    add_final_outputs(known);
+    PlacedModel shown = placed_;
+    expose(shown.model, fetched_names_);
+    if (const std::string last = add_taps(shown.model, taps); !last.empty()) {
+      fetched_names_.push_back(last);
+    }
+    return open_tapped(*runtime_, shown, session_);
   }
 
   Status write_value(const NodeOutput& output, const RunValue& value) {
+    check_final_output(output.tensor, value);
+    const std::uint64_t bytes = value.tensor ? value.tensor->bytes.size() : 0;
+    OPDRIFT_CHECK_OK(check_space(bytes));
     OPDRIFT_TRY(DumpedValue dumped, store_.write(stems_[output.node], output.index, output.tensor,
                                                  value, options_.precision));
     ++written_;
+    report_.estimated_bytes += bytes;
     if (dumped.file.empty()) {
       skip(output, dumped.skipped);
     } else {
@@ -390,29 +399,49 @@ class Dumper {
     return Unit{};
   }
 
-  /// Appends the final outputs that a node makes and that are not in the list yet.
-  void add_final_outputs(std::vector<std::string>& names) const {
-    std::unordered_set<std::string> known(names.begin(), names.end());
+  Status check_space(std::uint64_t bytes) const {
+    const bool narrow = options_.precision != Precision::fp32;
+    const std::uint64_t available = free_space(store_.folder());
+    if (bytes / (narrow ? 2 : 1) > available) {
+      return Error{ErrorCode::write_failed,
+                   "the next value has " + human_bytes(bytes) + ", the disk " +
+                       human_bytes(available) + " left; --only limits what is written",
+                   store_.folder()};
+    }
+    return Unit{};
+  }
+
+  /// Fetches the final outputs that a node makes and that are not shown anyway.
+  void add_final_outputs(std::unordered_set<std::string>& known) {
+    if (!options_.check_outputs) {
+      return;
+    }
     std::unordered_set<std::string> made;
     for (const NodeOutput& output : node_outputs(shown_.graph)) {
       made.insert(output.tensor);
     }
     for (const std::string& name : final_outputs_) {
       if (made.contains(name) && known.insert(name).second) {
-        names.push_back(name);
+        fetched_names_.push_back(name);
       }
     }
   }
 
-  void check_final_outputs(const std::vector<std::string>& names,
-                           const std::vector<RunValue>& values) {
-    for (std::size_t i = 0; i < final_outputs_.size(); ++i) {
-      const auto found = std::find(names.begin(), names.end(), final_outputs_[i]);
-      if (found != names.end()) {
-        const auto position = static_cast<std::size_t>(found - names.begin());
-        report_.checks.push_back(
-            check_output(final_outputs_[i], plain_values_[i], values[position]));
+  void check_final_output(const std::string& name, const RunValue& value) {
+    for (std::size_t i = 0; i < plain_values_.size(); ++i) {
+      if (final_outputs_[i] == name) {
+        checks_.emplace(i, check_output(name, plain_values_[i], value));
       }
+    }
+  }
+
+  /// Checks the outputs that were fetched for that alone, and sums up.
+  void check_fetched(const std::vector<RunValue>& values) {
+    for (std::size_t i = fetched_.size(); i < fetched_names_.size(); ++i) {
+      check_final_output(fetched_names_[i], values[i]);
+    }
+    for (auto& [position, check] : checks_) {
+      report_.checks.push_back(std::move(check));
     }
     plain_values_.clear();
     if (!report_.outputs_equal()) {
@@ -427,10 +456,6 @@ class Dumper {
           value.skipped = "the run was interrupted";
         }
       }
-    }
-    if (report_.groups > 1) {
-      note("the model ran " + std::to_string(report_.groups) + " times to keep values within " +
-           human_bytes(options_.memory_budget) + " of memory");
     }
     report_.files = store_.files();
     report_.bytes = store_.bytes();
@@ -458,14 +483,17 @@ class Dumper {
   std::size_t nameless_ = 0;
   ModelInputs inputs_;
   std::unique_ptr<Session> plain_;  // exposes the final outputs only
-  std::unique_ptr<Session> all_;    // exposes every value of the dumped graph
   std::vector<std::string> final_outputs_;
-  std::vector<RunValue> plain_values_;
-  ValueTypes types_;
+  std::vector<RunValue> plain_values_;         // empty when they are not checked
+  std::map<std::size_t, OutputCheck> checks_;  // by position in final_outputs_
+  ValueTypes types_;                           // empty while all values are taken for tensors
   std::unordered_set<std::string> wide_outputs_;
   std::vector<std::vector<std::size_t>> originals_;  // per node, positions in named_
   std::vector<std::string> stems_;                   // per node
-  std::vector<WantedValue> wanted_;
+  std::vector<NodeOutput> tapped_;                   // written while the model runs
+  std::vector<NodeOutput> fetched_;                  // written afterwards
+  std::vector<std::string> fetched_names_;  // and final outputs to check, and the last token
+  std::size_t bodies_ = 0;                  // of the skipped values, those in bodies
   std::size_t written_ = 0;
   ManifestContent content_;
   DumpReport report_;

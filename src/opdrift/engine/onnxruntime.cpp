@@ -9,8 +9,12 @@
 
 #include "opdrift/base/text.hpp"
 #include "opdrift/engine/library_search.hpp"
+#include "opdrift/engine/library_values.hpp"
 #include "opdrift/engine/round_op.hpp"
+#include "opdrift/engine/tap_op.hpp"
+#include "opdrift/engine/tapped_session.hpp"
 #include "opdrift/io/onnx/tensor_data.hpp"
+#include "opdrift/io/onnx/writer.hpp"
 
 namespace opdrift::engine {
 
@@ -47,22 +51,6 @@ Result<T> guarded(const std::string& what, Body body) {
   }
 }
 
-ValueKind kind_of(ONNXType type) {
-  switch (type) {
-    case ONNX_TYPE_TENSOR: return ValueKind::tensor;
-    case ONNX_TYPE_SEQUENCE: return ValueKind::sequence;
-    case ONNX_TYPE_MAP: return ValueKind::map;
-    case ONNX_TYPE_SPARSETENSOR: return ValueKind::sparse_tensor;
-    case ONNX_TYPE_OPTIONAL: return ValueKind::optional;
-    default: return ValueKind::unknown;
-  }
-}
-
-// Up to FLOAT4E2M1 (23) the numbers are those of TensorProto.DataType.
-std::optional<tensor::DType> dtype_of(ONNXTensorElementDataType type) {
-  return type <= 23 ? io::onnx::dtype_of(static_cast<int>(type)) : std::nullopt;
-}
-
 ValueInfo describe(std::string name, const Ort::TypeInfo& type) {
   ValueInfo info;
   info.name = std::move(name);
@@ -89,36 +77,12 @@ ValueInfo describe(std::string name, const Ort::TypeInfo& type) {
 }
 
 RunValue take_value(Ort::Value&& value) {
-  RunValue out;
-  if (!value || !value.HasValue()) {
-    out.kind = ValueKind::optional;
-    out.reason = "the optional value is empty";
-    return out;
+  const auto owner = std::make_shared<const Ort::Value>(std::move(value));
+  RunValue taken = borrow_value(owner->GetConst());
+  if (taken.tensor) {
+    taken.tensor->bytes.owner = owner;
   }
-  out.kind = kind_of(value.GetTypeInfo().GetONNXType());
-  if (!value.IsTensor()) {
-    out.reason = "a " + std::string(to_string(out.kind)) + ", not a tensor";
-    return out;
-  }
-  const auto info = value.GetTensorTypeAndShapeInfo();
-  const auto dtype = dtype_of(info.GetElementType());
-  if (!dtype || *dtype == tensor::DType::string) {
-    out.reason = dtype ? "a tensor of text"
-                       : "elements of type " + std::to_string(info.GetElementType()) +
-                             ", which no dump format can hold";
-    return out;
-  }
-  tensor::Tensor result;
-  result.desc.dtype = *dtype;
-  for (const std::int64_t extent : info.GetShape()) {
-    result.desc.shape.push_back(static_cast<std::uint64_t>(extent));
-  }
-  const std::uint64_t bytes = tensor::storage_bytes(*dtype, info.GetElementCount()).value_or(0);
-  auto owner = std::make_shared<Ort::Value>(std::move(value));
-  const auto* data = static_cast<const std::byte*>(owner->GetTensorRawData());
-  result.bytes = Bytes{{data, static_cast<std::size_t>(bytes)}, std::move(owner)};
-  out.tensor = std::move(result);
-  return out;
+  return taken;
 }
 
 /// The library does not write to inputs, though its interface asks for non-const pointers.
@@ -153,35 +117,68 @@ class LoadedSession final : public Session {
 
   Result<std::vector<RunValue>> run(std::span<const NamedTensor> inputs,
                                     std::span<const std::string> outputs) override {
-    return guarded<std::vector<RunValue>>("ONNX Runtime could not run the model", [&] {
-      std::vector<const char*> input_names;
-      std::vector<Ort::Value> values;
-      for (const NamedTensor& input : inputs) {
-        input_names.push_back(input.name.c_str());
-        values.push_back(borrow(input.tensor));
-      }
-      std::vector<const char*> output_names;
-      output_names.reserve(outputs.size());
-      for (const std::string& output : outputs) {
-        output_names.push_back(output.c_str());
-      }
-      std::vector<Ort::Value> results =
-          session_.Run(Ort::RunOptions{nullptr}, input_names.data(), values.data(), values.size(),
-                       output_names.data(), output_names.size());
-      std::vector<RunValue> taken;
-      taken.reserve(results.size());
-      for (Ort::Value& result : results) {
-        taken.push_back(take_value(std::move(result)));
-      }
-      return taken;
-    });
+    return run(inputs, outputs, Ort::RunOptions{nullptr});
+  }
+
+  Result<std::vector<RunValue>> run(std::span<const NamedTensor> inputs,
+                                    std::span<const std::string> outputs,
+                                    const Ort::RunOptions& options) {
+    return guarded<std::vector<RunValue>>("ONNX Runtime could not run the model",
+                                          [&] { return run_guarded(inputs, outputs, options); });
   }
 
  private:
+  std::vector<RunValue> run_guarded(std::span<const NamedTensor> inputs,
+                                    std::span<const std::string> outputs,
+                                    const Ort::RunOptions& options) {
+    std::vector<const char*> input_names;
+    std::vector<Ort::Value> values;
+    for (const NamedTensor& input : inputs) {
+      input_names.push_back(input.name.c_str());
+      values.push_back(borrow(input.tensor));
+    }
+    std::vector<const char*> output_names;
+    output_names.reserve(outputs.size());
+    for (const std::string& output : outputs) {
+      output_names.push_back(output.c_str());
+    }
+    std::vector<Ort::Value> results =
+        session_.Run(options, input_names.data(), values.data(), values.size(), output_names.data(),
+                     output_names.size());
+    std::vector<RunValue> taken;
+    taken.reserve(results.size());
+    for (Ort::Value& result : results) {
+      taken.push_back(take_value(std::move(result)));
+    }
+    return taken;
+  }
+
   std::shared_ptr<Runtime> runtime_;
   Ort::Session session_;
   std::vector<ValueInfo> inputs_;
   std::vector<ValueInfo> outputs_;
+};
+
+class LoadedTappedSession final : public TappedSession {
+ public:
+  LoadedTappedSession(std::unique_ptr<TapDomain> taps, Ort::Session session,
+                      std::shared_ptr<Runtime> runtime)
+      : taps_(std::move(taps)), session_(std::move(session), std::move(runtime)) {}
+
+  Result<std::vector<RunValue>> run(std::span<const NamedTensor> inputs,
+                                    std::span<const std::string> outputs,
+                                    const RunHooks& hooks) override {
+    OPDRIFT_TRY(Ort::RunOptions options,
+                guarded<Ort::RunOptions>("ONNX Runtime", [] { return Ort::RunOptions(); }));
+    taps_->begin(hooks, options);
+    Result<std::vector<RunValue>> values = session_.run(inputs, outputs, options);
+    OPDRIFT_CHECK_OK(taps_->end());
+    return values;
+  }
+
+ private:
+  std::unique_ptr<TapDomain> taps_;  // outlives the session, which keeps pointing to it
+  LoadedSession session_;
 };
 
 GraphOptimizationLevel level_of(Optimization level) {
@@ -295,15 +292,29 @@ class LoadedRuntime final : public Runtime, public std::enable_shared_from_this<
     return session;
   }
 
+  Result<std::unique_ptr<TappedSession>> open_tapped(ByteSpan model,
+                                                     const SessionOptions& options) {
+    OPDRIFT_CHECK_OK(check_provider(options.provider));
+    return guarded<std::unique_ptr<TappedSession>>(kNotLoaded, [&] {
+      auto taps = std::make_unique<TapDomain>(api_);
+      Ort::SessionOptions wanted = library_options(options, api_);
+      wanted.Add(taps->domain());
+      Ort::Session session(env_, model.data(), model.size(), wanted);
+      return std::unique_ptr<TappedSession>(std::make_unique<LoadedTappedSession>(
+          std::move(taps), std::move(session), shared_from_this()));
+    });
+  }
+
  private:
+  static constexpr const char* kNotLoaded = "ONNX Runtime could not load the model";
+
   template <typename Maker>
   Result<std::unique_ptr<Session>> open_with(const SessionOptions& options, Maker make) {
     OPDRIFT_CHECK_OK(check_provider(options.provider));
-    return guarded<std::unique_ptr<Session>>(
-        "ONNX Runtime could not load the model", [&]() -> std::unique_ptr<Session> {
-          return std::make_unique<LoadedSession>(make(library_options(options, api_)),
-                                                 shared_from_this());
-        });
+    return guarded<std::unique_ptr<Session>>(kNotLoaded, [&]() -> std::unique_ptr<Session> {
+      return std::make_unique<LoadedSession>(make(library_options(options, api_)),
+                                             shared_from_this());
+    });
   }
 
   Status check_provider(const std::string& name) const {
@@ -356,6 +367,15 @@ Result<std::shared_ptr<Runtime>> adopt(void* library, const std::string& path) {
 }
 
 }  // namespace
+
+Result<std::unique_ptr<TappedSession>> open_tapped(Runtime& runtime, const PlacedModel& placed,
+                                                   SessionOptions options) {
+  OPDRIFT_TRY(const io::onnx::EncodedModel encoded, io::onnx::encode(placed.model));
+  const std::vector<std::byte> bytes = encoded.flatten();
+  options.external_folder = placed.folder;
+  // There is no other kind of runtime than the one made here.
+  return static_cast<LoadedRuntime&>(runtime).open_tapped({bytes.data(), bytes.size()}, options);
+}
 
 Result<std::shared_ptr<Runtime>> Runtime::load(const std::string& library) {
   std::string tried;

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "opdrift/engine/import_domain.hpp"
 #include "opdrift/io/file_writer.hpp"
 #include "opdrift/io/onnx/tensor_data.hpp"
 #include "opdrift/io/onnx/writer.hpp"
@@ -250,19 +251,6 @@ void append_round(std::vector<onnx::Node>& nodes, const std::string& wide, const
   nodes.back().domain = "opdrift";
 }
 
-void import_opdrift(onnx::Model& model) {
-  io::ProtobufWriter opset;
-  opset.text(1, "opdrift");
-  opset.varint(2, 1);
-  const Bytes bytes = own_bytes(opset.take());
-  io::ProtobufField field;
-  field.number = 8;
-  field.type = io::WireType::bytes;
-  field.bytes = bytes.span;
-  model.unknown.push_back({field, bytes.owner});
-  model.opsets.push_back({"opdrift", 1});
-}
-
 }  // namespace
 
 std::string_view to_string(Precision precision) {
@@ -351,7 +339,7 @@ class BorderRounder {
     }
     model_.graph.nodes = std::move(nodes_);
     if (!has_cast_) {
-      import_opdrift(model_);
+      import_domain(model_, "opdrift");
     }
   }
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "opdrift/engine/optimised_model.hpp"
 #include "opdrift/engine/surgery/extract_file.hpp"
 
 namespace opdrift::engine {
@@ -26,7 +27,7 @@ Result<PlacedModel> optimised(Runtime& runtime, const PlacedModel& placed,
   SessionOptions options = session_options(settings);
   options.save_optimized = work_folder + "/optimized.onnx";
   OPDRIFT_TRY(const auto session, open_model(runtime, placed, options));
-  OPDRIFT_TRY(onnx::Model model, onnx::open_model(options.save_optimized));
+  OPDRIFT_TRY(onnx::Model model, open_optimised_model(options.save_optimized));
   return PlacedModel{std::move(model), work_folder};
 }
 

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "opdrift/base/mapped_read.hpp"
 #include "opdrift/tensor/bulk_convert.hpp"
 #include "opdrift/tensor/decode.hpp"
 #include "opdrift/tensor/encode.hpp"
@@ -20,18 +22,14 @@ using tensor::DTypeKind;
 constexpr std::uintptr_t kAlignment = 64;  // the library's kernels load vectors
 constexpr std::uint64_t kBlock = 4096;     // elements converted at a time
 
-Bytes dense_bytes(const tensor::View& view, std::uint64_t bytes) {
+/// The bytes of the view as they are stored, when they are dense there.
+std::optional<Bytes> stored_bytes(const tensor::View& view, std::uint64_t bytes) {
   const tensor::Tensor& stored = view.tensor;
   const std::uint64_t width = tensor::info(stored.desc.dtype).bits / 8;
-  if (width > 0 && view.contiguous() && !stored.desc.big_endian) {
-    const Bytes part = stored.bytes.part(static_cast<std::uint64_t>(view.offset) * width, bytes);
-    if (reinterpret_cast<std::uintptr_t>(part.span.data()) % kAlignment == 0) {
-      return part;
-    }
+  if (width == 0 || !view.contiguous() || stored.desc.big_endian) {
+    return std::nullopt;
   }
-  std::vector<std::byte> dense(bytes);
-  tensor::gather(view, 0, view.count(), dense.data());
-  return own_bytes(std::move(dense));
+  return stored.bytes.part(static_cast<std::uint64_t>(view.offset) * width, bytes);
 }
 
 bool convertible(DType from, DType to) {
@@ -43,32 +41,27 @@ bool convertible(DType from, DType to) {
   return (tensor::is_floating(from) && tensor::is_floating(to)) || (whole(from) && whole(to));
 }
 
-Bytes converted(const Bytes& dense, DType from, DType to, std::uint64_t count,
-                std::uint64_t bytes) {
-  std::vector<std::byte> out(bytes);
+void convert(const std::byte* dense, DType from, DType to, std::uint64_t count, std::byte* out) {
   if (to == DType::f32 && (from == DType::f16 || from == DType::bf16)) {
-    auto* wide = reinterpret_cast<float*>(out.data());
-    from == DType::f16 ? tensor::f16_to_f32(dense.span.data(), count, wide)
-                       : tensor::bf16_to_f32(dense.span.data(), count, wide);
-    return own_bytes(std::move(out));
+    auto* wide = reinterpret_cast<float*>(out);
+    from == DType::f16 ? tensor::f16_to_f32(dense, count, wide)
+                       : tensor::bf16_to_f32(dense, count, wide);
+    return;
   }
   std::vector<double> block(std::min(count, kBlock));
   for (std::uint64_t first = 0; first < count; first += kBlock) {
     const std::uint64_t size = std::min(kBlock, count - first);
-    tensor::decode_to_double(from, dense.span.data(), first, size, block.data());
-    tensor::encode(to, block.data(), size, out.data(), first);
+    tensor::decode_to_double(from, dense, first, size, block.data());
+    tensor::encode(to, block.data(), size, out, first);
   }
-  return own_bytes(std::move(out));
 }
 
 }  // namespace
 
-Result<tensor::Tensor> as_fed(const tensor::View& view, DType wanted) {
+Result<tensor::TensorDesc> fed_desc(const tensor::View& view, DType wanted) {
   const DType found = view.tensor.desc.dtype;
   const std::uint64_t count = view.count();
-  const auto stored = tensor::storage_bytes(found, count);
-  const auto needed = tensor::storage_bytes(wanted, count);
-  if (!stored || !needed) {
+  if (!tensor::storage_bytes(found, count) || !tensor::storage_bytes(wanted, count)) {
     return Error{ErrorCode::unsupported_dtype,
                  "type " + std::string(tensor::name_of(found)) + " has no elements to give"};
   }
@@ -77,13 +70,45 @@ Result<tensor::Tensor> as_fed(const tensor::View& view, DType wanted) {
                                           ", the dump holds " +
                                           std::string(tensor::name_of(found))};
   }
-  tensor::Tensor fed;
-  fed.desc.dtype = wanted;
-  fed.desc.shape = view.shape();
-  fed.bytes = dense_bytes(view, *stored);
-  if (found != wanted) {
-    fed.bytes = converted(fed.bytes, found, wanted, count, *needed);
+  tensor::TensorDesc desc;
+  desc.dtype = wanted;
+  desc.shape = view.shape();
+  return desc;
+}
+
+void feed(const tensor::View& view, DType wanted, std::span<std::byte> out) {
+  const DType found = view.tensor.desc.dtype;
+  const std::uint64_t count = view.count();
+  const std::uint64_t bytes = tensor::storage_bytes(found, count).value_or(0);
+  const std::optional<Bytes> stored = stored_bytes(view, bytes);
+  if (found == wanted) {
+    stored ? copy_bytes(stored->span, out.data()) : tensor::gather(view, 0, count, out.data());
+    return;
   }
+  if (stored) {
+    const std::optional<Bytes> read = read_mapped(*stored);
+    convert((read ? *read : *stored).span.data(), found, wanted, count, out.data());
+    return;
+  }
+  std::vector<std::byte> dense(bytes);
+  tensor::gather(view, 0, count, dense.data());
+  convert(dense.data(), found, wanted, count, out.data());
+}
+
+Result<tensor::Tensor> as_fed(const tensor::View& view, DType wanted) {
+  tensor::Tensor fed;
+  OPDRIFT_TRY(fed.desc, fed_desc(view, wanted));
+  const std::uint64_t bytes = tensor::storage_bytes(wanted, view.count()).value_or(0);
+  if (view.tensor.desc.dtype == wanted) {
+    const std::optional<Bytes> stored = stored_bytes(view, bytes);
+    if (stored && reinterpret_cast<std::uintptr_t>(stored->span.data()) % kAlignment == 0) {
+      fed.bytes = *stored;
+      return fed;
+    }
+  }
+  std::vector<std::byte> dense(bytes);
+  feed(view, wanted, dense);
+  fed.bytes = own_bytes(std::move(dense));
   return fed;
 }
 

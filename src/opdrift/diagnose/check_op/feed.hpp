@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstddef>
+#include <span>
+
 #include "opdrift/base/result.hpp"
 #include "opdrift/tensor/dtype.hpp"
 #include "opdrift/tensor/tensor.hpp"
@@ -12,5 +15,11 @@ namespace opdrift::diagnose {
 /// devices narrow what they store. Fails with mismatch for a number where an integer is wanted and
 /// the reverse, unsupported_dtype for types without values.
 Result<tensor::Tensor> as_fed(const tensor::View& view, tensor::DType wanted);
+
+/// Its type and shape. Fails as as_fed does.
+Result<tensor::TensorDesc> fed_desc(const tensor::View& view, tensor::DType wanted);
+
+/// Its bytes, for a view that fed_desc takes. `out` has exactly the room for them.
+void feed(const tensor::View& view, tensor::DType wanted, std::span<std::byte> out);
 
 }  // namespace opdrift::diagnose

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "opdrift/diagnose/check_op/feed.hpp"
 #include "opdrift/diagnose/check_op/piece_model.hpp"
 #include "opdrift/io/dump.hpp"
 #include "opdrift/pipeline/judge/judge_run.hpp"
@@ -19,6 +20,19 @@ using pipeline::AlignedPair;
 using pipeline::DumpIndex;
 using pipeline::IndexedTensor;
 
+std::uint64_t bytes_of(const tensor::TensorDesc& desc) {
+  const std::uint64_t count = tensor::element_count(desc.shape).value_or(0U);
+  return tensor::storage_bytes(desc.dtype, count).value_or(0);
+}
+
+/// A tensor of the target in the type that the operator makes.
+Result<Bytes> bytes_as(const IndexedTensor& tensor, tensor::DType dtype) {
+  OPDRIFT_TRY(const tensor::Tensor loaded, pipeline::load(tensor));
+  OPDRIFT_TRY(const tensor::View view, pipeline::logical_view(loaded));
+  OPDRIFT_TRY(tensor::Tensor fed, as_fed(view, dtype));
+  return std::move(fed.bytes);
+}
+
 class PieceComparison {
  public:
   PieceComparison(const io::onnx::Model& model, const std::vector<Piece>& pieces,
@@ -30,7 +44,11 @@ class PieceComparison {
       io::FileTensor tensor;
       tensor.desc = value.tensor.desc;
       tensor.bytes = value.tensor.bytes;
-      tensor.size_bytes = value.tensor.bytes.size();
+      tensor.size_bytes = bytes_of(value.tensor.desc);
+      if (value.same) {
+        const IndexedTensor& twin = target.tensors[output_of(value).tensor];
+        tensor.loader = [&twin, dtype = value.tensor.desc.dtype] { return bytes_as(twin, dtype); };
+      }
       results_->tensors.push_back(std::move(tensor));
     }
   }
@@ -66,7 +84,7 @@ class PieceComparison {
       tensor.operator_type = node.op_type;
       tensor.position = i;
       tensor.order = i;
-      tensor.size_bytes = value.tensor.bytes.size();
+      tensor.size_bytes = bytes_of(value.tensor.desc);
       tensor.desc = value.tensor.desc;
       tensor.container = results_;
       index.tensors.push_back(std::move(tensor));

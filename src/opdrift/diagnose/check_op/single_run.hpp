@@ -18,10 +18,14 @@
 ///
 ///   batch    as many pieces, in order, as keep inputs and outputs within the memory budget; one
 ///            at least. Operators of foreign domains, which the library may not know, run alone
+///   input    read from the dump when the piece is about to run (a Source of engine/taps.hpp)
+///   output   seen when the piece has run (a Tap). One that equals the target's tensor bit for bit
+///            is not kept, the target's stands for it; others go to files without a name
+///            (io/scratch_file.hpp)
 ///   failure  a batch that cannot be opened or run is halved until the pieces to blame are alone
 ///
-/// Optimisation is off and everything is computed in the model's own types. Results go to files
-/// without a name (io/scratch_file.hpp), so memory holds one batch.
+/// Optimisation is off and everything is computed in the model's own types. Memory holds what the
+/// network as a whole would hold at most.
 namespace opdrift::diagnose {
 
 struct SingleRunOptions {
@@ -35,7 +39,8 @@ struct SingleRunOptions {
 struct SingleValue {
   std::size_t piece = 0;
   std::size_t output = 0;  ///< position in Piece::outputs
-  tensor::Tensor tensor;   ///< mapped
+  tensor::Tensor tensor;   ///< mapped; without bytes when `same`
+  bool same = false;       ///< the target's tensor, in this type, has these very bytes
 };
 
 struct SingleRuns {
