@@ -7,7 +7,7 @@
 //   dump     `opdrift dump` without its check of the final outputs; wanted: 1.5 * plain + write
 //   single   open and run all single operators of `opdrift check-op`; wanted: 3 * plain
 //   rounded  the same for a dump whose values were rounded to fp16, so that none is as computed
-//   check    all of check-op without a golden, judging included; once
+//   check    all of check-op for that dump, without a golden, judging included; once
 //
 // Processor time of all threads, user and system, in seconds; the best of five rounds in which the
 // parts take turns. New pages of memory cost more than most operators do, and what they cost
@@ -148,25 +148,29 @@ class Bench {
   }
 
  private:
-  std::string fresh(const std::string& name) const {
+  /// A new folder; the one that was made before the last one goes.
+  std::string fresh() {
     std::error_code problem;
-    fs::remove_all(folder_ + "/" + name, problem);
-    fs::create_directories(folder_ + "/" + name, problem);
-    return folder_ + "/" + name;
+    if (folders_ >= 2) {
+      fs::remove_all(folder_ + "/" + std::to_string(folders_ - 2), problem);
+    }
+    std::string made = folder_ + "/" + std::to_string(folders_++);
+    fs::create_directories(made, problem);
+    return made;
   }
 
   Status run_round() {
     OPDRIFT_CHECK_OK(plain_.add([&] { return run_plain(*runtime_, model_, inputs_); }));
-    dump_.output_folder = fresh("dump");
+    dump_.output_folder = fresh();
     OPDRIFT_CHECK_OK(dumped_.add([&] { return dump_to(engine::Precision::fp32); }));
     const std::vector<std::size_t> sizes = sizes_of(dump_.output_folder);
     const std::vector<std::byte> buffer(*std::max_element(sizes.begin(), sizes.end()),
                                         std::byte{1});
-    const std::string again = fresh("again");
+    const std::string again = fresh();
     OPDRIFT_CHECK_OK(written_.add([&] { return write_files(sizes, buffer, again); }));
     OPDRIFT_TRY(Singles equal, Singles::prepare(model_, dump_.output_folder));
     OPDRIFT_CHECK_OK(single_.add([&] { return equal.run(*runtime_); }));
-    dump_.output_folder = fresh("again");
+    dump_.output_folder = fresh();
     OPDRIFT_CHECK_OK(dump_to(engine::Precision::fp16));
     OPDRIFT_TRY(Singles rounded, Singles::prepare(model_, dump_.output_folder));
     OPDRIFT_CHECK_OK(rounded_.add([&] { return rounded.run(*runtime_); }));
@@ -185,7 +189,7 @@ class Bench {
 
   Status check_once() {
     diagnose::CheckOpOptions check;
-    check.target = folder_ + "/dump";
+    check.target = dump_.output_folder;
     check.model = model_;
     return checked_.add([&]() -> Status {
       OPDRIFT_CHECK_OK(diagnose::check_operators(check));
@@ -216,6 +220,7 @@ class Bench {
   Best checked_;
   std::size_t operators_ = 0;
   std::uint64_t bytes_ = 0;
+  std::size_t folders_ = 0;
 };
 
 Status measure(const std::string& model, const std::map<std::string, std::uint64_t>& dims) {
