@@ -21,10 +21,11 @@ namespace {
 constexpr std::size_t kBufferBytes = 1 << 18;
 constexpr int kNameAttempts = 100;
 
-/// Renaming over a device or a pipe would replace it by a file.
+/// Renaming over a device or a pipe would replace it by a file. /dev/stdout may lead to a plain
+/// one; only /dev/shm is a folder like others.
 bool written_directly(const std::string& path) {
   struct stat info {};
-  return path.starts_with("/dev/") ||
+  return (path.starts_with("/dev/") && !path.starts_with("/dev/shm/")) ||
          (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode));
 }
 
@@ -52,7 +53,6 @@ Result<FileWriter> FileWriter::create(const std::string& path, const FileWriterO
   } else {
     OPDRIFT_CHECK_OK(writer.open_temporary(options.mode));
   }
-  writer.buffer_.reserve(kBufferBytes);
   return writer;
 }
 

@@ -96,6 +96,17 @@ TEST(FileWriter, NameOf255BytesWorks) {
   EXPECT_EQ(content_of(folder / name), "x");
 }
 
+TEST(FileWriter, SharedMemoryIsAFolderLikeOthers) {
+  if (::access("/dev/shm", W_OK) != 0) {
+    GTEST_SKIP() << "no /dev/shm to write to";
+  }
+  const std::string path = "/dev/shm/opdrift-test-" + std::to_string(::getpid());
+  const Status written = write_file(path, "abc");
+  ASSERT_TRUE(written) << written.error().to_string();
+  EXPECT_EQ(content_of(path), "abc");
+  std::filesystem::remove(path);
+}
+
 TEST(FileWriter, MissingFolderIsNotFound) {
   const TempFolder folder;
   const Status status = write_file(folder / "no/such/a", "x");
