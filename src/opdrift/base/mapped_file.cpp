@@ -169,7 +169,8 @@ Error system_error(int error_number, const std::string& what, const std::string&
     case ENOMEM: code = ErrorCode::out_of_memory; break;
     default: break;
   }
-  return Error{code, what + " failed: " + std::strerror(error_number), path};
+  const char* const failed = what.starts_with("cannot ") ? ": " : " failed: ";
+  return Error{code, what + failed + std::strerror(error_number), path};
 }
 
 Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::string& path) {

@@ -10,6 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "opdrift/base/json_text.hpp"
 #include "opdrift/base/text.hpp"
 #include "opdrift/graph/atc_builder.hpp"
 
@@ -173,12 +174,7 @@ std::string Handler::element() const {
 bool Handler::parse_error(std::size_t position, const std::string& /*last_token*/,
                           const json::exception& exception) {
   if (!error_) {
-    // The library's text opens with its own error number, which says nothing to a reader.
-    const std::string_view text = exception.what();
-    const std::size_t start = text.find(": ");
-    fail("expected JSON, found " +
-         printable(start == std::string_view::npos ? text : text.substr(start + 2)));
-    error_->offset = position;
+    error_ = json_error(position, exception);
   }
   return false;
 }

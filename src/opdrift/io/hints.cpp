@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "opdrift/base/json_text.hpp"
 #include "opdrift/base/mapped_file.hpp"
 #include "opdrift/base/text.hpp"
 #include "opdrift/io/in_file.hpp"
@@ -164,7 +165,7 @@ Result<std::optional<TensorHints>> read_sidecar(const std::string& path) {
     return in_file(bad("expected at most 64 KiB"), sidecar);
   }
   const std::string_view text = as_text(bytes->span);
-  const json document = json::parse(text.begin(), text.end(), nullptr, false);
+  OPDRIFT_TRY(const json document, parse_json<json>(text, sidecar));
   OPDRIFT_TRY(TensorHints hints, in_file(hints_of(document), sidecar));
   return std::optional(std::move(hints));
 }

@@ -8,6 +8,10 @@
 #include <optional>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
+#include "opdrift/base/json_text.hpp"
+
 namespace opdrift::report {
 
 namespace {
@@ -458,13 +462,20 @@ void read_head(const Node& root, verdict::RunResult& result) {
   root.read("notes", result.notes);
 }
 
+/// simdjson does not say where; a second reader that keeps nothing does.
+Error json_problem(std::string_view text, const std::string& path, simdjson::error_code problem) {
+  const Result<nlohmann::json> again = opdrift::parse_json<nlohmann::json>(
+      text, path, [](int, auto, const nlohmann::json&) { return false; });
+  return again ? Error{ErrorCode::bad_json, simdjson::error_message(problem), path} : again.error();
+}
+
 /// The document in `parser`, when it is a result.
 Result<dom::element> document_of(dom::parser& parser, std::string_view text,
                                  const std::string& path) {
   dom::element document;
   const simdjson::error_code problem = parser.parse(text.data(), text.size()).get(document);
   if (problem != simdjson::SUCCESS) {
-    return Error{ErrorCode::bad_json, simdjson::error_message(problem), path};
+    return json_problem(text, path, problem);
   }
   std::string schema;
   Node(document).read("schema", schema);

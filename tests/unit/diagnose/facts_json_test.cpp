@@ -49,7 +49,7 @@ TEST(Facts, OptionsMayBeACommandOrHaveDashes) {
 
 TEST(Facts, ErrorsNameTheKey) {
   EXPECT_NE(error_of("[1]").find("expected an object"), std::string::npos);
-  EXPECT_NE(error_of("{").find("no JSON"), std::string::npos);
+  EXPECT_NE(error_of("{").find("offset 1: expected JSON"), std::string::npos);
   EXPECT_NE(error_of(R"({"runs":{"base":{"verdict":"maybe"}}})").find("runs.base.verdict"),
             std::string::npos);
   EXPECT_NE(error_of(R"({"compare":{"a":[{"cos_in":["x"]}]}})").find("compare.a[0].cos_in"),

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "opdrift/base/json_text.hpp"
 #include "opdrift/base/shell_words.hpp"
 #include "opdrift/base/stable_hash.hpp"
 #include "opdrift/base/text.hpp"
@@ -53,12 +54,6 @@ Status write_state(const SessionState& state) {
   return io::write_file(state_path(state.options.folder), text + "\n");
 }
 
-/// Text of a member; "" when it is absent or something else.
-std::string text_of(const Json& json, const char* name) {
-  const auto found = json.find(name);
-  return found != json.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
 Error bad_state(const std::string& path, const std::string& what) {
   return Error{ErrorCode::bad_json, "not a state of opdrift bisect: " + what, path};
 }
@@ -68,10 +63,10 @@ Result<SessionProbe> probe_of(const Json& json, const std::string& path) {
   if (!json.is_object()) {
     return bad_state(path, "a probe is no object");
   }
-  probe.cut = text_of(json, "cut");
-  probe.reason = text_of(json, "reason");
-  probe.from = text_of(json, "from");
-  const std::optional<Outcome> outcome = outcome_by_name(text_of(json, "outcome"));
+  probe.cut = json_text(json, "cut");
+  probe.reason = json_text(json, "reason");
+  probe.from = json_text(json, "from");
+  const std::optional<Outcome> outcome = outcome_by_name(json_text(json, "outcome"));
   if (!outcome) {
     return bad_state(path, "a probe has no outcome");
   }
@@ -125,21 +120,21 @@ Result<SessionState> open_session(const std::string& folder) {
                  folder};
   }
   OPDRIFT_TRY(const Bytes file, map_file(path));
-  const Json json = Json::parse(as_text(file.span), nullptr, false);
-  if (!json.is_object() || text_of(json, "schema") != kSchema) {
+  OPDRIFT_TRY(const Json json, parse_json<Json>(as_text(file.span), path));
+  if (!json.is_object() || json_text(json, "schema") != kSchema) {
     return bad_state(path, "expected the schema " + std::string(kSchema));
   }
   SessionState state;
   state.options = {folder,
-                   text_of(json, "model"),
-                   text_of(json, "golden"),
-                   text_of(json, "start"),
-                   text_of(json, "end"),
-                   direction_by_name(text_of(json, "direction")).value_or(Direction::suffix),
-                   text_of(json, "rule"),
-                   text_of(json, "atc"),
-                   text_of(json, "onnxruntime")};
-  state.model_hash = text_of(json, "model_hash");
+                   json_text(json, "model"),
+                   json_text(json, "golden"),
+                   json_text(json, "start"),
+                   json_text(json, "end"),
+                   direction_by_name(json_text(json, "direction")).value_or(Direction::suffix),
+                   json_text(json, "rule"),
+                   json_text(json, "atc"),
+                   json_text(json, "onnxruntime")};
+  state.model_hash = json_text(json, "model_hash");
   for (const Json& cut : json.value("cuts", Json::array())) {
     if (!cut.is_string()) {
       return bad_state(path, "a cut is no text");

@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "opdrift/base/json_text.hpp"
 #include "opdrift/base/mapped_file.hpp"
 #include "opdrift/diagnose/evidence/edges.hpp"
 #include "opdrift/io/dump_manifest.hpp"
@@ -10,33 +11,22 @@ namespace {
 
 using Json = nlohmann::json;
 
-std::string text_of(const Json& object, const char* key) {
-  const auto found = object.is_object() ? object.find(key) : object.end();
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
-const Json& list_of(const Json& object, const char* key) {
-  static const Json kNone = Json::array();
-  const auto found = object.is_object() ? object.find(key) : object.end();
-  return found != object.end() && found->is_array() ? *found : kNone;
-}
-
 graph::Operator operator_of(const Json& json) {
   graph::Operator op;
-  op.name = text_of(json, "name");
-  op.type = text_of(json, "type");
-  for (const Json& input : list_of(json, "inputs")) {
+  op.name = json_text(json, "name");
+  op.type = json_text(json, "type");
+  for (const Json& input : json_list(json, "inputs")) {
     graph::InputRef ref;
     ref.tensor = input.is_string() ? input.get<std::string>() : std::string();
     op.inputs.push_back(std::move(ref));
   }
-  for (const Json& output : list_of(json, "outputs")) {
+  for (const Json& output : json_list(json, "outputs")) {
     graph::OutputDesc desc;
-    desc.tensor = text_of(output, "tensor");
-    desc.dtype = text_of(output, "dtype");
+    desc.tensor = json_text(output, "tensor");
+    desc.dtype = json_text(output, "dtype");
     op.outputs.push_back(std::move(desc));
   }
-  for (const Json& original : list_of(json, "originals")) {
+  for (const Json& original : json_list(json, "originals")) {
     if (original.is_string()) {
       op.original_names.push_back(original.get<std::string>());
     }
@@ -50,13 +40,13 @@ graph::Operator operator_of(const Json& json) {
 Result<graph::Graph> read_manifest_graph(const std::string& folder) {
   const std::string path = folder + "/" + std::string(io::kManifestFileName);
   OPDRIFT_TRY(const Bytes bytes, map_file(path));
-  const Json json = Json::parse(as_text(bytes.span), nullptr, false);
+  OPDRIFT_TRY(const Json json, parse_json<Json>(as_text(bytes.span), path));
   if (!json.is_object()) {
-    return Error{ErrorCode::bad_json, "expected a manifest, found text that is no JSON", path};
+    return Error{ErrorCode::bad_json, "expected a manifest, found JSON of another kind", path};
   }
   graph::Graph made;
   made.source_path = path;
-  for (const Json& op : list_of(json, "operators")) {
+  for (const Json& op : json_list(json, "operators")) {
     made.operators.push_back(operator_of(op));
   }
   return made;

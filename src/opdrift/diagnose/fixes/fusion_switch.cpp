@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "opdrift/base/json_text.hpp"
 #include "opdrift/base/text.hpp"
 
 namespace opdrift::diagnose::fixes {
@@ -69,8 +70,8 @@ Status read_part(const Json& fusion, const char* name, std::vector<PassSwitch>& 
   return Unit{};
 }
 
-Result<FusionSwitch> parse_json(std::string_view text) {
-  const Json json = Json::parse(text, nullptr, false);
+Result<FusionSwitch> parse_object(std::string_view text) {
+  OPDRIFT_TRY(const Json json, parse_json<Json>(text));
   if (!json.is_object() || !json.contains("Switch") || !json["Switch"].is_object()) {
     return malformed("JSON without an object \"Switch\"");
   }
@@ -155,7 +156,7 @@ std::string optimization_switch(const FusionSwitch& fusion) {
 
 Result<FusionSwitch> parse_fusion_switch(std::string_view text) {
   const std::string_view content = trim(text);
-  return content.substr(0, 1) == "{" ? parse_json(content) : parse_lines(content);
+  return content.substr(0, 1) == "{" ? parse_object(content) : parse_lines(content);
 }
 
 }  // namespace opdrift::diagnose::fixes

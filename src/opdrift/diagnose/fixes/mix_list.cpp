@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "opdrift/base/json_text.hpp"
 namespace opdrift::diagnose::fixes {
 
 namespace {
@@ -56,7 +57,7 @@ std::string write_mix_list(const MixList& list) {
 }
 
 Result<MixList> parse_mix_list(std::string_view text) {
-  const Json json = Json::parse(text, nullptr, false);
+  OPDRIFT_TRY(const Json json, parse_json<Json>(text));
   if (!json.is_object()) {
     return malformed("no JSON object");
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "opdrift/base/json_text.hpp"
 #include "opdrift/base/mapped_file.hpp"
 #include "opdrift/base/text.hpp"
 #include "opdrift/diagnose/flow/json_fields.hpp"
@@ -248,12 +249,15 @@ const Json& facts_within(const Json& value) {
 }  // namespace
 
 Result<Facts> parse_facts(std::string_view text, const std::string& path) {
-  const Json value = Json::parse(quote_bare_numbers(text), nullptr, false);
-  if (value.is_discarded()) {
-    return Error{ErrorCode::bad_json, "expected facts as a JSON object, found text that is no JSON",
-                 path};
+  const std::string quoted = quote_bare_numbers(text);
+  Result<Json> value = parse_json<Json>(quoted, path);
+  if (!value) {
+    if (quoted.size() != text.size()) {
+      value.error().offset.reset();  // counted in the text with the quotes
+    }
+    return value.error();
   }
-  Result<Facts> facts = facts_of(facts_within(value));
+  Result<Facts> facts = facts_of(facts_within(*value));
   if (!facts) {
     facts.error().path = path;
   }

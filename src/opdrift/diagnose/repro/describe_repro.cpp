@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "opdrift/base/json_text.hpp"
 #include "opdrift/base/mapped_file.hpp"
 #include "opdrift/base/shell_words.hpp"
 #include "opdrift/base/stable_hash.hpp"
@@ -22,8 +23,7 @@ using Json = nlohmann::ordered_json;
 /// The part of a dump's manifest that says how it was made; null where there is none.
 Json origin_of(const std::string& dump) {
   const auto bytes = map_file((fs::path(dump) / io::kManifestFileName).string());
-  const Json manifest =
-      bytes ? Json::parse(as_text(bytes->span), nullptr, /*allow_exceptions=*/false) : Json();
+  const Json manifest = bytes ? parse_json<Json>(as_text(bytes->span)).value_or(Json()) : Json();
   Json origin{{"path", dump}};
   for (const char* key : {"opdrift_version", "run", "model"}) {
     origin[key] = manifest.is_object() && manifest.contains(key) ? manifest[key] : Json();

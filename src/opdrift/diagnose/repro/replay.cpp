@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "opdrift/base/json_text.hpp"
 #include "opdrift/base/mapped_file.hpp"
 #include "opdrift/base/text.hpp"
 #include "opdrift/diagnose/check_op/feed.hpp"
@@ -26,11 +27,6 @@ using Json = nlohmann::json;
 
 constexpr std::uint64_t kMaxDescriptionBytes = 1 << 20;
 
-std::string text_of(const Json& json, const char* key) {
-  const auto found = json.find(key);
-  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
 Result<Json> read_description(const std::string& path) {
   OPDRIFT_TRY(const Bytes bytes, map_file(path));
   if (bytes.size() > kMaxDescriptionBytes) {
@@ -38,8 +34,8 @@ Result<Json> read_description(const std::string& path) {
                  "expected a description of at most 1 MiB, found " + human_bytes(bytes.size()),
                  path};
   }
-  Json json = Json::parse(as_text(bytes.span), nullptr, /*allow_exceptions=*/false);
-  const bool known = json.is_object() && text_of(json, "schema") == "opdrift.repro" &&
+  OPDRIFT_TRY(Json json, parse_json<Json>(as_text(bytes.span), path));
+  const bool known = json.is_object() && json_text(json, "schema") == "opdrift.repro" &&
                      json.value("schema_version", Json()) == 1;
   if (!known) {
     return Error{ErrorCode::bad_json, "expected a description with schema opdrift.repro, version 1",
@@ -68,8 +64,8 @@ class Replayer {
 
   Result<Replay> run() {
     OPDRIFT_TRY(const Json description, read_description(bundle_.file(kBundleDescription)));
-    replay_.operator_name = text_of(description, "operator");
-    replay_.operator_type = text_of(description, "type");
+    replay_.operator_name = json_text(description, "operator");
+    replay_.operator_type = json_text(description, "type");
     const std::string model_path = bundle_.file(kBundleModel);
     OPDRIFT_TRY(placed_.model, onnx::open_model(model_path));
     OPDRIFT_CHECK_OK(check_weights(placed_.model, model_path));

@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "opdrift/base/json_text.hpp"
 #include "opdrift/base/text.hpp"
 #include "opdrift/io/in_file.hpp"
 #include "opdrift/tensor/dtype.hpp"
@@ -110,11 +111,14 @@ Result<std::vector<std::vector<std::int64_t>>> cut_lists(const Json& object) {
 }
 
 Result<std::optional<SliceInfo>> parse_slice_info(const std::string& text) {
-  const Json object = text.size() <= kMaxJsonBytes ? Json::parse(text, nullptr, false)
-                                                   : Json(Json::value_t::discarded);
-  if (object.is_discarded()) {
-    return Error{ErrorCode::malformed, "first attribute: expected JSON"};
+  const Result<Json> json =
+      text.size() <= kMaxJsonBytes
+          ? parse_json<Json>(text)
+          : Error{ErrorCode::limit, "expected JSON of at most " + human_bytes(kMaxJsonBytes)};
+  if (!json.has_value()) {
+    return Error{ErrorCode::malformed, "first attribute: " + json.error().to_string()};
   }
+  const Json& object = *json;
   if (counts_as_false(object)) {
     return std::optional<SliceInfo>();
   }

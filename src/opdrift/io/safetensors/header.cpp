@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "opdrift/base/json_text.hpp"
 #include "opdrift/base/text.hpp"
 
 namespace opdrift::io {
@@ -117,9 +118,10 @@ class HeaderHandler : public nlohmann::json_sax<json> {
   bool binary(binary_t& /*value*/) override { return fail("expected no binary value"); }
 
   bool parse_error(std::size_t position, const std::string& /*token*/,
-                   const json::exception& /*error*/) override {
-    offset_ = position;
-    return fail("not JSON");
+                   const json::exception& exception) override {
+    Error error = json_error(position, exception);
+    offset_ = error.offset;
+    return fail(std::move(error.message));
   }
 
  private:

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "opdrift/base/json_text.hpp"
 namespace opdrift::pipeline {
 
 namespace {
@@ -69,7 +70,7 @@ Result<io::DebugRecord> read_tagged(const Json& list) {
 }  // namespace
 
 Result<io::DebugRecord> parse_debug_json(std::string_view text) {
-  const Json json = Json::parse(text, nullptr, false);
+  OPDRIFT_TRY(const Json json, parse_json<Json>(text));
   if (!json.is_object()) {
     return bad_json("a JSON object");
   }

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "opdrift/base/json_text.hpp"
 #include "opdrift/base/mapped_file.hpp"
 #include "opdrift/base/text.hpp"
 #include "opdrift/io/file_writer.hpp"
@@ -88,6 +89,7 @@ Result<std::string> fusion_text(const Session& session) {
 }  // namespace
 
 Result<std::vector<FusionGraph>> parse_fusion(std::string_view text) {
+  OPDRIFT_CHECK_OK(check_json_depth(text));
   std::vector<FusionGraph> graphs;
   std::istringstream stream{std::string(text)};
   try {

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "opdrift/base/json_text.hpp"
 #include "opdrift/base/mapped_file.hpp"
 #include "opdrift/base/text.hpp"
 #include "opdrift/graph/atc_builder.hpp"
@@ -201,17 +202,12 @@ class Walker {
 };
 
 Status walk(std::string_view text, const std::string& path, Walker& walker) {
-  const json rest = json::parse(
-      text.begin(), text.end(),
-      [&walker](int depth, json::parse_event_t event, json& parsed) {
-        return walker(depth, event, parsed);
-      },
-      false);
-  if (rest.is_discarded() || !walker.graphs_seen()) {
-    return Error{ErrorCode::bad_json,
-                 rest.is_discarded() ? "expected JSON, found something else (cut short?)"
-                                     : "expected element \"graph\", found none",
-                 path};
+  const auto keep = [&walker](int depth, json::parse_event_t event, json& parsed) {
+    return walker(depth, event, parsed);
+  };
+  OPDRIFT_CHECK_OK(parse_json<json>(text, path, keep));
+  if (!walker.graphs_seen()) {
+    return Error{ErrorCode::bad_json, "expected element \"graph\", found none", path};
   }
   return Unit{};
 }
