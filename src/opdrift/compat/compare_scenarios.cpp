@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstring>
-#include <ctime>
 #include <utility>
 #include <vector>
 
@@ -16,6 +15,7 @@
 #include "opdrift/compat/path_check.hpp"
 #include "opdrift/io/ascend/mapping.hpp"
 #include "opdrift/io/file_writer.hpp"
+#include "opdrift/pipeline/msprobe/run_log.hpp"
 #include "opdrift/pipeline/network/file_compare.hpp"
 #include "opdrift/pipeline/torch_compare.hpp"
 #include "opdrift/report/msaccucmp_advisor.hpp"
@@ -116,7 +116,8 @@ Result<int> compare_files(const Arguments& arguments, ReferenceLog& log) {
   for (const std::string_view line : split(trim(text), '\n')) {
     log.info(line);
   }
-  OPDRIFT_CHECK_OK(write_result(output, "file_result_" + time_stamp() + ".txt", text));
+  OPDRIFT_CHECK_OK(
+      write_result(output, "file_result_" + pipeline::time_stamp(false) + ".txt", text));
   return kExitSuccess;
 }
 
@@ -172,15 +173,6 @@ Result<int> advise_file(const Arguments& arguments, ReferenceLog& log) {
 
 }  // namespace
 
-std::string time_stamp() {
-  const std::time_t now = std::time(nullptr);
-  std::tm local{};
-  ::localtime_r(&now, &local);
-  std::array<char, 16> text{};
-  const std::size_t length = std::strftime(text.data(), text.size(), "%Y%m%d%H%M%S", &local);
-  return {text.data(), length};
-}
-
 Status write_result(const std::string& folder, const std::string& name, const std::string& text) {
   OPDRIFT_TRY(io::FileWriter file, io::FileWriter::create(folder + "/" + name));
   OPDRIFT_CHECK_OK(file.write(text));
@@ -217,7 +209,7 @@ Status compare_torch_files(const CompareRequest& request, const std::string& out
   options.max_elements = request.max_elements;
   options.reference = true;
   OPDRIFT_TRY(const pipeline::TorchResult result, pipeline::compare_torch(options));
-  const std::string name = "result_" + time_stamp();
+  const std::string name = "result_" + pipeline::time_stamp(false);
   OPDRIFT_CHECK_OK(write_result(
       output, name + ".csv",
       report::render_msaccucmp_torch(result.algorithms, pipeline::torch_table(result))));

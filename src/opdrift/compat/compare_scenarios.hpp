@@ -17,9 +17,6 @@ Status compare_two_files(const CompareRequest& request, ReferenceLog& log);
 Status compare_torch_files(const CompareRequest& request, const std::string& output,
                            ReferenceLog& log);
 
-/// Local time as 14 digits, as in names of result files.
-std::string time_stamp();
-
 /// `text` to a new file in `folder`; an older file of that name is replaced.
 Status write_result(const std::string& folder, const std::string& name, const std::string& text);
 

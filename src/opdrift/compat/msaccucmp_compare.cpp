@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "opdrift/base/file_kind.hpp"
 #include "opdrift/base/text.hpp"
 #include "opdrift/compat/compare_request.hpp"
 #include "opdrift/compat/compare_scenarios.hpp"
@@ -16,6 +17,7 @@
 #include "opdrift/compat/reference_log.hpp"
 #include "opdrift/graph/graph_file.hpp"
 #include "opdrift/io/dump_folder.hpp"
+#include "opdrift/pipeline/msprobe/run_log.hpp"
 #include "opdrift/pipeline/network/batch.hpp"
 #include "opdrift/pipeline/network/compare.hpp"
 #include "opdrift/pipeline/network/detail.hpp"
@@ -29,16 +31,6 @@ namespace {
 constexpr int kExitInvalidAlgorithm = 31;
 constexpr int kExitNotSupported = 30;
 constexpr std::uint64_t kLargeJson = std::uint64_t{100} << 20;
-
-bool is_folder(const std::string& path) {
-  struct stat info {};
-  return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
-}
-
-bool is_file(const std::string& path) {
-  struct stat info {};
-  return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
-}
 
 /// A missing dump is 2 in this command; a missing path was found out before.
 int operator_exit_code(ErrorCode code) {
@@ -199,7 +191,7 @@ int CompareCommand::run_network(const pipeline::NetworkOptions& options,
 int CompareCommand::finish_network(const pipeline::NetworkResult& result,
                                    const std::string& prefix) {
   const std::string name =
-      prefix + (request_.mapping ? "mapping_" : "result_") + time_stamp() + ".csv";
+      prefix + (request_.mapping ? "mapping_" : "result_") + pipeline::time_stamp(false) + ".csv";
   pipeline::MsaccucmpTable table;
   std::string text;
   if (request_.mapping) {

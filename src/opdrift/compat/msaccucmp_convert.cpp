@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "opdrift/base/file_kind.hpp"
 #include "opdrift/base/text.hpp"
 #include "opdrift/compat/arguments.hpp"
 #include "opdrift/compat/command_run.hpp"
@@ -63,11 +64,6 @@ CommandSpec convert_command() {
                .help = "type of the results",
                .choices = {"npy", "bin", "msnpy", "pt"}},
           }};
-}
-
-bool is_folder(const std::string& path) {
-  struct stat info {};
-  return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }
 
 /// One invocation.

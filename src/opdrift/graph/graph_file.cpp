@@ -1,9 +1,9 @@
 #include "opdrift/graph/graph_file.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <utility>
 
+#include "opdrift/base/file_kind.hpp"
 #include "opdrift/base/mapped_file.hpp"
 #include "opdrift/base/text.hpp"
 #include "opdrift/graph/atc_json.hpp"
@@ -73,11 +73,7 @@ GraphFileKind graph_file_kind(ByteSpan head) {
 }
 
 GraphFileKind graph_file_kind(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string head(kLookAt, '\0');
-  file.read(head.data(), static_cast<std::streamsize>(head.size()));
-  head.resize(static_cast<std::size_t>(file.gcount()));
-  return graph_file_kind(as_bytes(head));
+  return graph_file_kind(as_bytes(file_head(path, kLookAt)));
 }
 
 bool is_graph_file(const std::string& path) {

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "opdrift/base/file_kind.hpp"
 #include "opdrift/base/mapped_file.hpp"
 #include "opdrift/io/in_file.hpp"
 
@@ -27,11 +28,6 @@ bool written_directly(const std::string& path) {
   struct stat info {};
   return (path.starts_with("/dev/") && !path.starts_with("/dev/shm/")) ||
          (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode));
-}
-
-bool is_folder(const std::string& path) {
-  struct stat info {};
-  return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "opdrift/base/file_kind.hpp"
 #include "opdrift/base/mapped_file.hpp"
 #include "opdrift/base/text.hpp"
 #include "opdrift/io/in_file.hpp"
@@ -42,16 +43,6 @@ std::vector<std::string> common(const std::vector<std::string>& a,
   std::vector<std::string> both;
   std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(both));
   return both;
-}
-
-bool is_folder(const std::string& path) {
-  std::error_code error;
-  return fs::is_directory(path, error);
-}
-
-bool is_file(const std::string& path) {
-  std::error_code error;
-  return fs::is_regular_file(path, error);
 }
 
 /// "step12" -> 12.

@@ -4,11 +4,11 @@
 #include <array>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <system_error>
 #include <unordered_set>
 #include <utility>
 
+#include "opdrift/base/file_kind.hpp"
 #include "opdrift/base/parallel.hpp"
 #include "opdrift/base/text.hpp"
 #include "opdrift/graph/table_text.hpp"
@@ -31,10 +31,7 @@ constexpr int kDeepest = 4;  // graph/step0/rank0
 
 /// A run and not some other file of that name.
 bool is_api_json(const std::string& path) {
-  std::array<char, 4096> head{};
-  std::ifstream file(path, std::ios::binary);
-  file.read(head.data(), static_cast<std::streamsize>(head.size()));
-  const std::string_view text(head.data(), static_cast<std::size_t>(file.gcount()));
+  const std::string text = file_head(path, 4096);
   return text.find("\"task\"") != std::string_view::npos ||
          text.find("\"dump_data_dir\"") != std::string_view::npos;
 }

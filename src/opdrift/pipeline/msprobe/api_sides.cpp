@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "opdrift/base/file_kind.hpp"
 #include "opdrift/base/text.hpp"
 #include "opdrift/io/file_writer.hpp"
 #include "opdrift/io/in_file.hpp"
@@ -25,11 +26,6 @@ void log(const ApiCompareOptions& options, RunLogLevel level, const std::string&
   if (options.log) {
     options.log(level, text);
   }
-}
-
-bool file_exists(const std::string& path) {
-  std::error_code error;
-  return std::filesystem::is_regular_file(path, error);
 }
 
 std::string beside(const std::string& json, std::string_view name) {
@@ -196,8 +192,8 @@ struct LayerSide {
 Result<std::unique_ptr<LayerSide>> layer_side(const std::string& json) {
   const std::string stack = beside(json, "stack.json");
   const std::string construct = beside(json, "construct.json");
-  const bool has_stack = file_exists(stack);
-  const bool has_construct = file_exists(construct);
+  const bool has_stack = is_file(stack);
+  const bool has_construct = is_file(construct);
   if (has_stack != has_construct) {
     return Error{ErrorCode::not_found, "layer mapping needs both stack.json and construct.json",
                  std::string(io::folder_of(json))};
@@ -322,7 +318,7 @@ Result<ApiSides> open_api_sides(const std::string& target_json, const std::strin
   ApiSides sides;
   sides.debug = target_json.ends_with("debug.json");
   const std::string stack = beside(target_json, "stack.json");
-  if (file_exists(stack)) {
+  if (is_file(stack)) {
     OPDRIFT_TRY(sides.stacks, io::read_call_stacks(stack));
   } else {
     std::string folder(io::folder_of(target_json));

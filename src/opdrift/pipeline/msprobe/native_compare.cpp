@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "opdrift/base/file_kind.hpp"
 #include "opdrift/io/msprobe/api_run_reader.hpp"
 #include "opdrift/match/api_match.hpp"
 #include "opdrift/pipeline/judge/api_problem.hpp"
@@ -21,11 +22,6 @@ namespace {
 
 using graph::ApiRun;
 using verdict::RunSide;
-
-bool is_folder(const std::string& path) {
-  std::error_code error;
-  return std::filesystem::is_directory(path, error);
-}
 
 /// Runs of the two sides that belong together; one of them is absent for runs without a partner.
 struct JsonPair {

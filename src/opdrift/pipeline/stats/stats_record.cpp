@@ -8,9 +8,9 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <optional>
 
+#include "opdrift/base/file_kind.hpp"
 #include "opdrift/base/mapped_file.hpp"
 #include "opdrift/base/text.hpp"
 #include "opdrift/graph/table_text.hpp"
@@ -388,14 +388,6 @@ class RecordReader : public io::JsonVisitor {
   std::string schema_;
 };
 
-std::string head_of(const std::string& path) {
-  std::string head(128, '\0');
-  std::ifstream file(path, std::ios::binary);
-  file.read(head.data(), static_cast<std::streamsize>(head.size()));
-  head.resize(static_cast<std::size_t>(file.gcount()));
-  return head;
-}
-
 }  // namespace
 
 bool read_label(std::string_view label, TensorRecord& tensor) {
@@ -485,7 +477,7 @@ std::string to_json(const FileRecord& record) {
 }
 
 Result<FileRecord> read_stats_record(const std::string& path) {
-  if (is_stats_csv(head_of(path))) {
+  if (is_stats_csv(file_head(path, 128))) {
     return read_stats_csv(path);
   }
   OPDRIFT_TRY(const io::JsonFile file, io::open_json(path));
@@ -497,7 +489,7 @@ Result<FileRecord> read_stats_record(const std::string& path) {
 }
 
 bool is_stats_file(const std::string& path) {
-  const std::string head = head_of(path);
+  const std::string head = file_head(path, 128);
   return is_stats_csv(head) ||
          (head.starts_with('{') && head.find("\"" + std::string(kSchema) + "\"") != head.npos);
 }

@@ -1,14 +1,13 @@
 #include "opdrift/shell/workspace/workspace.hpp"
 
 #include <sys/stat.h>
-#include <time.h>
 
 #include <algorithm>
-#include <ctime>
 #include <filesystem>
 #include <system_error>
 
 #include "opdrift/io/in_file.hpp"
+#include "opdrift/pipeline/msprobe/run_log.hpp"
 #include "opdrift/shell/workspace/import.hpp"
 
 namespace opdrift::shell {
@@ -100,12 +99,7 @@ Status make_folder(const std::string& folder) {
 }
 
 std::string time_stamp() {
-  const std::time_t now = std::time(nullptr);
-  std::tm local{};
-  ::localtime_r(&now, &local);
-  std::array<char, 16> text{};
-  const std::size_t length = std::strftime(text.data(), text.size(), "%Y%m%d%H%M%S", &local);
-  return {text.data(), length};
+  return pipeline::time_stamp(false);
 }
 
 bool is_workspace(const std::string& folder) {
