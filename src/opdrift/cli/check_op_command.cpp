@@ -158,8 +158,12 @@ int show(const diagnose::CheckOpResult& result, const Options& options) {
     }
     write_output(text);
   }
-  if (result.interrupted || result.checked() == 0) {
+  if (result.interrupted) {
     return kExitTrouble;
+  }
+  if (result.checked() == 0) {
+    return report_error("no operator could be checked" +
+                        (result.operators.empty() ? "" : ": " + result.operators.front().reason));
   }
   return result.count(diagnose::Blame::own) > 0 ? kExitDiffers : kExitSame;
 }

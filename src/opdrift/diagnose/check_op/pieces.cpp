@@ -86,7 +86,7 @@ class Planner {
     } else if (is_random(graph_.nodes[node])) {
       refuse("makes random numbers");
     } else {
-      add_node(node);
+      add_nodes(node);
     }
     return std::move(piece_);
   }
@@ -103,7 +103,22 @@ class Planner {
     }
   }
 
-  void add_node(std::size_t n) {
+  /// The node and what its piece has to make for it. No recursion: chains may be of any length.
+  void add_nodes(std::size_t last) {
+    joined_ = {last};
+    open_ = {last};
+    while (!open_.empty()) {
+      const std::size_t node = open_.back();
+      open_.pop_back();
+      provide_inputs(node);
+    }
+    joined_.erase(last);
+    piece_.nodes.assign(joined_.begin(), joined_.end());
+    std::sort(piece_.nodes.begin(), piece_.nodes.end());  // the order of the file
+    piece_.nodes.push_back(last);
+  }
+
+  void provide_inputs(std::size_t n) {
     const onnx::Node& node = graph_.nodes[n];
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       if (!node.inputs[i].empty() && !constants_.contains(node.inputs[i])) {
@@ -115,7 +130,6 @@ class Planner {
         provide_captured(value);
       }
     }
-    piece_.nodes.push_back(n);
   }
 
   void provide(const std::string& value, std::size_t reader, std::size_t position) {
@@ -155,9 +169,8 @@ class Planner {
   }
 
   void join(std::size_t node) {
-    if (piece_.reason.empty() &&
-        std::find(piece_.nodes.begin(), piece_.nodes.end(), node) == piece_.nodes.end()) {
-      add_node(node);
+    if (piece_.reason.empty() && joined_.insert(node).second) {
+      open_.push_back(node);
     }
   }
 
@@ -184,6 +197,8 @@ class Planner {
   std::unordered_map<std::string, std::size_t> producers_;
   const std::unordered_set<std::string>* merged_ = nullptr;
   Piece piece_;
+  std::unordered_set<std::size_t> joined_;  // nodes of the piece
+  std::vector<std::size_t> open_;           // of these, those whose inputs are still to be provided
 };
 
 }  // namespace
