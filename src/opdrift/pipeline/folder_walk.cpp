@@ -25,6 +25,9 @@ enum class EntryKind : std::uint8_t { file, folder, other };
 
 class Walker {
  public:
+  /// `root`: so that a link below that leads back to it is found to.
+  explicit Walker(const struct stat& root) : visited_{{root.st_dev, root.st_ino}} {}
+
   Status list(const std::string& folder, const std::string& step, unsigned depth) {
     const std::unique_ptr<DIR, CloseFolder> handle(::opendir(folder.c_str()));
     if (!handle) {
@@ -119,7 +122,7 @@ Result<Walk> walk_folder(const std::string& root) {
   while (folder.size() > 1 && folder.back() == '/') {
     folder.pop_back();
   }
-  Walker walker;
+  Walker walker(info);
   OPDRIFT_CHECK_OK(walker.list(folder, "", 0));
   return walker.take();
 }
