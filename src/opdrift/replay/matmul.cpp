@@ -57,8 +57,10 @@ Dense dense(const Operand& operand, std::int64_t start, std::size_t rows, std::s
   return result;
 }
 
-double value_at(const Product& product, std::uint64_t position, const double* left,
-                const double* right) {
+/// The sum of `term` over the factors of one element.
+template <typename Term>
+double sum_at(const Product& product, std::uint64_t position, const double* left,
+              const double* right, const Term& term) {
   const Place at = place_of(product, position);
   const double* a = left + batch_start(product, product.left, at.batch) +
                     static_cast<std::int64_t>(at.i) * product.left.free;
@@ -66,27 +68,23 @@ double value_at(const Product& product, std::uint64_t position, const double* le
                     static_cast<std::int64_t>(at.j) * product.right.free;
   double sum = 0.0;
   for (std::size_t k = 0; k < product.k; ++k) {
-    sum += *a * *b;
+    sum += term(*a, *b);
     a += product.left.reduced;
     b += product.right.reduced;
   }
-  return product.scale * sum;
+  return sum;
+}
+
+double value_at(const Product& product, std::uint64_t position, const double* left,
+                const double* right) {
+  return product.scale *
+         sum_at(product, position, left, right, [](double a, double b) { return a * b; });
 }
 
 double squares_at(const Product& product, std::uint64_t position, const double* left,
                   const double* right) {
-  const Place at = place_of(product, position);
-  const double* a = left + batch_start(product, product.left, at.batch) +
-                    static_cast<std::int64_t>(at.i) * product.left.free;
-  const double* b = right + batch_start(product, product.right, at.batch) +
-                    static_cast<std::int64_t>(at.j) * product.right.free;
-  double sum = 0.0;
-  for (std::size_t k = 0; k < product.k; ++k) {
-    sum += *a * *a * *b * *b;
-    a += product.left.reduced;
-    b += product.right.reduced;
-  }
-  return product.scale * product.scale * sum;
+  return product.scale * product.scale *
+         sum_at(product, position, left, right, [](double a, double b) { return a * a * b * b; });
 }
 
 Product squares_of(const Product& product, const Array& left, const Array& right) {

@@ -180,6 +180,12 @@ TEST(Gather, NegativeIndicesAndInnerAxis) {
   EXPECT_THAT(Bench("Gather").in(counting({2})).in(integers({2})).failure(), HasSubstr("outside"));
 }
 
+// -1e-20 + 2 is 2 in double, one beyond the end.
+TEST(Gather, IndicesNextToZeroStayInside) {
+  EXPECT_THAT(Bench("Gather").in(array({2}, {5, 6})).in(array({2}, {-1e-20, 1e-20})).values(),
+              ElementsAre(5, 5));
+}
+
 // The example of the ONNX definition.
 TEST(GatherElements, TakesAlongAnAxis) {
   const Bench bench = Bench("GatherElements")

@@ -18,6 +18,8 @@ Outputs single(Array array) {
 }
 
 Result<std::size_t> place(const Call& call, double index, std::uint64_t extent) {
+  // Whole first: a tiny negative number plus the extent would round up to the extent.
+  index = std::trunc(index);
   const double wide = static_cast<double>(extent);
   if (!(index >= -wide) || !(index < wide)) {
     return call.not_modelled("index " + std::to_string(index) + " lies outside an axis of " +

@@ -71,8 +71,9 @@ bool known_coordinates(const std::string& kind) {
   return std::find(kKinds.begin(), kKinds.end(), kind) != kKinds.end();
 }
 
+/// 0 for NaN, which a region of interest may lead to.
 std::size_t clamp_index(double at, std::uint64_t extent) {
-  return static_cast<std::size_t>(std::clamp(at, 0.0, static_cast<double>(extent - 1)));
+  return at > 0.0 ? static_cast<std::size_t>(std::min(at, static_cast<double>(extent - 1))) : 0;
 }
 
 AxisTaps nearest_tap(const Options& options, const AxisPlan& plan, std::uint64_t at) {
