@@ -28,7 +28,9 @@ std::string xml_text(std::string_view text) {
     append_line(line, out);
     first = false;
   }
-  return out;
+  // U+FFFE and U+FFFF are characters of UTF-8 and none of XML.
+  return replace_all(replace_all(out, "\xEF\xBF\xBE", "\\xef\\xbf\\xbe"), "\xEF\xBF\xBF",
+                     "\\xef\\xbf\\xbf");
 }
 
 }  // namespace opdrift::report
