@@ -68,12 +68,12 @@ int report_error(const Error& error) {
 }
 
 int report_error(std::string_view message) {
-  std::fprintf(stderr, "opdrift: %s\n", std::string(message).c_str());
+  std::fprintf(stderr, "opdrift: %s\n", printable(message).c_str());
   return kExitTrouble;
 }
 
 void report_warning(std::string_view message) {
-  std::fprintf(stderr, "opdrift: warning: %s\n", std::string(message).c_str());
+  std::fprintf(stderr, "opdrift: warning: %s\n", printable(message).c_str());
 }
 
 bool write_output(std::string_view text) {

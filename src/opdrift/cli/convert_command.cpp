@@ -138,6 +138,12 @@ int run_convert(std::span<const std::string> arguments) {
   if (!index) {
     return report_error(index.error());
   }
+  const bool readable = std::none_of(
+      index->ledger.begin(), index->ledger.end(),
+      [](const auto& entry) { return entry.state == verdict::LedgerState::unreadable; });
+  if (index->tensors.empty() && readable) {
+    return report_error(Error{ErrorCode::not_found, "expected a dump, found no tensor", path});
+  }
   options->output_folder = output;
   options->only = only;
   options->jobs = jobs;

@@ -87,6 +87,22 @@ int exit_code(const verdict::RunResult& result, const FailOn& fail_on) {
   return fail_on.unreadable && golden.unreadable + target.unreadable > 0 ? kExitTrouble : kExitSame;
 }
 
+/// Why the exit code is one of trouble, in a line for runs that show no table.
+std::string trouble_of(const verdict::RunResult& result) {
+  if (result.interrupted) {
+    return "interrupted";
+  }
+  for (const verdict::LedgerEntry& entry : result.ledger) {
+    if (entry.state == verdict::LedgerState::unreadable) {
+      return (result.tensors.empty() ? "nothing compared; " : "") + entry.path + ": " +
+             entry.reason;
+    }
+  }
+  return result.tensors.empty()
+             ? "nothing compared; no tensor of the target has a counterpart in the golden"
+             : "the verdict is inconclusive";
+}
+
 }  // namespace
 
 Result<verdict::RunResult> read_result(const std::string& path) {
@@ -134,7 +150,11 @@ int show_result(const verdict::RunResult& result, const ResultOptions& options,
     }
     write_output(text);
   }
-  return written ? exit_code(result, fail_on) : report_error(written.error());
+  if (!written) {
+    return report_error(written.error());
+  }
+  const int code = exit_code(result, fail_on);
+  return options.quiet && code == kExitTrouble ? report_error(trouble_of(result)) : code;
 }
 
 }  // namespace opdrift::cli

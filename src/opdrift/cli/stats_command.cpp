@@ -134,6 +134,12 @@ int run_stats(std::span<const std::string> arguments) {
   if (!index) {
     return report_error(index.error());
   }
+  const bool readable = std::none_of(
+      index->ledger.begin(), index->ledger.end(),
+      [](const auto& entry) { return entry.state == verdict::LedgerState::unreadable; });
+  if (index->tensors.empty() && readable) {
+    return report_error(Error{ErrorCode::not_found, "expected a dump, found no tensor", path});
+  }
   const std::vector<pipeline::TensorStats> lines = collect(*index, jobs);
   const bool written = write_output(render(lines, format));
   for (const verdict::LedgerEntry& entry : index->ledger) {

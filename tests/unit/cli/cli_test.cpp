@@ -1,5 +1,6 @@
 // Runs the real program as a user would and looks at what comes out.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -126,7 +127,24 @@ TEST_F(Cli, AFullDiskIsReportedAndNotIgnored) {
   if (!std::filesystem::exists("/dev/full")) {
     GTEST_SKIP() << "no /dev/full here";
   }
-  EXPECT_EQ(run_shell(quoted(OPDRIFT_BINARY) + " list > /dev/full").exit_code, 2);
+  const std::string compare =
+      " compare " + quoted(path("golden")) + " " + quoted(path("golden"));  // they agree
+  for (const std::string& command : {std::string(" list"), std::string(" --help"), compare}) {
+    const Outcome outcome =
+        run_shell("(" + quoted(OPDRIFT_BINARY) + command + " 2>&1 > /dev/full)");
+    EXPECT_EQ(outcome.exit_code, 2) << command;
+    EXPECT_EQ(outcome.text, "opdrift: the output could not be written\n") << command;
+  }
+}
+
+TEST_F(Cli, APipeInPlaceOfAFileIsRefusedAndNotWaitedFor) {
+  const std::string pipe = path("pipe.npy");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  for (const char* command : {"info ", "stats ", "graph ", "om2json "}) {
+    const Outcome outcome = opdrift(command + quoted(pipe));
+    EXPECT_EQ(outcome.exit_code, 2) << command;
+    EXPECT_NE(outcome.text.find("pipe.npy"), std::string::npos) << outcome.text;
+  }
 }
 
 }  // namespace
