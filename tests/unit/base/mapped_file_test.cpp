@@ -2,33 +2,27 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <numeric>
 #include <string>
 
+#include "opdrift/base/temporary_folder.hpp"
+
 namespace opdrift {
 namespace {
 
 class MappedFileTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = std::filesystem::temp_directory_path() /
-              ("opdrift_mapped_" + std::to_string(::getpid()) + "_" +
-               ::testing::UnitTest::GetInstance()->current_test_info()->name());
-    std::filesystem::create_directories(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   std::string write(const std::string& name, std::size_t bytes) const {
     const std::filesystem::path path = folder_ / name;
     std::ofstream(path, std::ios::binary) << std::string(bytes, 'x');
     return path.string();
   }
 
-  std::filesystem::path folder_;
+  TemporaryFolder temporary_ = TemporaryFolder::create().value();
+  std::filesystem::path folder_ = temporary_.path();
 };
 
 std::size_t count_of(ByteSpan bytes, char wanted) {

@@ -1,27 +1,19 @@
 #include "opdrift/base/mapped_read.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
+#include "opdrift/base/temporary_folder.hpp"
+
 namespace opdrift {
 namespace {
 
 class MappedReadTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = std::filesystem::temp_directory_path() /
-              ("opdrift_mapped_read_" + std::to_string(::getpid()) + "_" +
-               ::testing::UnitTest::GetInstance()->current_test_info()->name());
-    std::filesystem::create_directories(folder_);
-    path_ = (folder_ / "file").string();
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   void write(std::size_t bytes, char first) const {
     std::string text(bytes, ' ');
     for (std::size_t i = 0; i < bytes; ++i) {
@@ -30,8 +22,9 @@ class MappedReadTest : public ::testing::Test {
     std::ofstream(path_, std::ios::binary) << text;
   }
 
-  std::filesystem::path folder_;
-  std::string path_;
+  TemporaryFolder temporary_ = TemporaryFolder::create().value();
+  std::filesystem::path folder_ = temporary_.path();
+  std::string path_ = folder_ / "file";
 };
 
 bool equal(ByteSpan one, ByteSpan other) {
