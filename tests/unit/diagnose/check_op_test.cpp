@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "opdrift/diagnose/check_op/check_report.hpp"
+#include "opdrift/diagnose/check_op/pieces.hpp"
 #include "opdrift/engine/damage.hpp"
 #include "opdrift/engine/dump.hpp"
 #include "opdrift/io/onnx/graph.hpp"
@@ -313,6 +314,39 @@ TEST(CheckOp, AShapeThatWasNotDumpedIsComputedAgain) {
   EXPECT_EQ(reshape->reason, "");
   EXPECT_EQ(reshape->blame(), Blame::none);
   EXPECT_EQ(reshape->merged, (std::vector<std::string>{"shape", "slice", "concat"}));
+}
+
+TEST(CheckOp, ShapesMayHangOnChainsOfAnyLength) {
+  constexpr std::size_t kLength = 200'000;
+  onnx::Graph graph;
+  graph.nodes = {onnx::make_node("Shape", "shape", {"x"}, {"s0"})};
+  for (std::size_t i = 1; i < kLength; ++i) {
+    graph.nodes.push_back(onnx::make_node("Abs", "abs" + std::to_string(i),
+                                          {"s" + std::to_string(i - 1)},
+                                          {"s" + std::to_string(i)}));
+  }
+  graph.nodes.push_back(
+      onnx::make_node("Reshape", "reshape", {"x", "s" + std::to_string(kLength - 1)}, {"y"}));
+  TargetValues target;
+  target.made = {{"x", 0}, {"y", 1}};
+  const std::vector<Piece> pieces = cut_into_pieces(graph, target);
+  ASSERT_EQ(pieces.size(), kLength + 1);
+  EXPECT_EQ(pieces.back().reason, "");
+  ASSERT_EQ(pieces.back().nodes.size(), kLength + 1);
+  EXPECT_EQ(pieces.back().nodes.front(), 0u);
+  EXPECT_EQ(pieces.back().nodes.back(), kLength);
+}
+
+TEST(CheckOp, ACircleOfMergedOperatorsEnds) {
+  onnx::Graph graph;
+  graph.nodes = {onnx::make_node("Add", "add", {"x", "b"}, {"a"}),
+                 onnx::make_node("Relu", "relu", {"a"}, {"b"})};
+  TargetValues target;
+  target.made = {{"x", 0}, {"b", 1}};
+  target.merged["b"] = {"add", "relu"};
+  const std::vector<Piece> pieces = cut_into_pieces(graph, target);
+  ASSERT_EQ(pieces.size(), 2u);
+  EXPECT_EQ(pieces[1].nodes, (std::vector<std::size_t>{0, 1}));
 }
 
 /// x -> Relu r; If c then r + r else r * r.
