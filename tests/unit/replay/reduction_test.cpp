@@ -129,6 +129,19 @@ TEST(Pool, AdaptiveWindowsOverlap) {
 }
 
 // Half-pixel linear upsampling of (1, 2) by 2: 1, 1.25, 1.75, 2.
+TEST(Resize, ARegionThatIsNoNumberReadsNothingOutside) {
+  for (const char* mode : {"nearest", "linear", "cubic"}) {
+    const double nan = std::nan("");
+    const Bench bench = Bench("Resize", 13)
+                            .in(noise({2, 2}, 1))
+                            .in(vector_array({0, nan, 1, HUGE_VAL}, tensor::DType::f32))
+                            .in(vector_array({1, 2}, tensor::DType::f32))
+                            .text("mode", mode)
+                            .text("coordinate_transformation_mode", "tf_crop_and_resize");
+    EXPECT_EQ(bench.values().size(), 8U) << mode;
+  }
+}
+
 TEST(Resize, LinearCoordinates) {
   const auto run = [](const std::string& kind) {
     return Bench("Resize", 13)
