@@ -62,6 +62,7 @@ TEST(XmlText, EscapesMarkupAndWhatXmlCannotHold) {
   EXPECT_EQ(xml_text("a<&>\"b"), "a&lt;&amp;&gt;&quot;b");
   EXPECT_EQ(xml_text("图\n2"), "图\n2");
   EXPECT_EQ(xml_text(std::string("\x01\xff", 2)), "\\x01\\xff");
+  EXPECT_EQ(xml_text("a\uFFFEb\uFFFF\uFFFD"), "a\\xef\\xbf\\xbeb\\xef\\xbf\\xbf\uFFFD");
 }
 
 TEST(SarifReport, LevelsFollowBlame) {
