@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "unit/io/io_testing.hpp"
+
 #include "opdrift/compat/arguments.hpp"
 #include "opdrift/compat/exit_codes.hpp"
 #include "opdrift/compat/msaccucmp.hpp"
@@ -100,20 +102,13 @@ TEST(ReferenceLog, MakesOneLineOfEveryMessage) {
 /// A folder for one test.
 class FrontEnd : public ::testing::Test {
  protected:
-  FrontEnd() {
-    std::string pattern = (fs::temp_directory_path() / "opdrift-front-XXXXXX").string();
-    path_ = ::mkdtemp(pattern.data());
-  }
-  ~FrontEnd() override {
-    std::error_code error;
-    fs::remove_all(path_, error);
-  }
   std::string file(const std::string& name, const std::string& text) const {
     std::ofstream(path_ / name, std::ios::binary) << text;
     return (path_ / name).string();
   }
 
-  fs::path path_;
+  io::testing::TempFolder folder_;
+  fs::path path_ = folder_.path();
 };
 
 TEST_F(FrontEnd, ChecksPathsInTheOrderOfTheReference) {

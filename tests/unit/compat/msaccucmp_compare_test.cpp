@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "msaccucmp_case.hpp"
+#include "unit/io/io_testing.hpp"
 
 #include "opdrift/compat/compare_request.hpp"
 #include "opdrift/compat/msaccucmp_convert.hpp"
@@ -61,8 +62,8 @@ TEST(AlgorithmOptions, NameColonKeyEqualsValue) {
 }
 
 TEST(Advisor, ReadsATableAndWritesItsAdvice) {
-  const fs::path folder = fs::temp_directory_path() / "opdrift-advisor-test";
-  fs::create_directories(folder);
+  const io::testing::TempFolder temporary;
+  const fs::path folder = temporary.path();
   const std::string table = (folder / "result.csv").string();
   std::ofstream(table) << "Index,NPUDump,CosineSimilarity\r\n0,data,0.5\r\n1,conv,1.0\r\n";
   EXPECT_EQ(quiet(run_advisor, {"-i", table, "-input_nodes", "data", "-o", folder.string()}), 0);
@@ -73,7 +74,6 @@ TEST(Advisor, ReadsATableAndWritesItsAdvice) {
   std::ofstream(folder / "other.txt") << "a,b\n";
   EXPECT_EQ(quiet(run_advisor, {"-i", (folder / "other.txt").string()}), 24);
   EXPECT_EQ(quiet(run_advisor, {"-i", (folder / "none.csv").string()}), 3);
-  fs::remove_all(folder);
 }
 
 TEST(Compare, PythonPluginsAreRefusedAndEmptyFoldersAreNot) {

@@ -1,11 +1,12 @@
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
+
+#include "unit/io/io_testing.hpp"
 
 #include "opdrift/io/ascend/mapping.hpp"
 #include "opdrift/io/dump_folder.hpp"
@@ -18,14 +19,6 @@ namespace fs = std::filesystem;
 /// A folder of files named in the test.
 class AscendFolder : public ::testing::Test {
  protected:
-  AscendFolder() {
-    std::string pattern = (fs::temp_directory_path() / "opdrift-folder-XXXXXX").string();
-    path_ = ::mkdtemp(pattern.data());
-  }
-  ~AscendFolder() override {
-    std::error_code error;
-    fs::remove_all(path_, error);
-  }
   void add(const std::string& name, const std::string& text = {}) const {
     std::ofstream(path_ / name) << text;
   }
@@ -33,7 +26,8 @@ class AscendFolder : public ::testing::Test {
     return scan_folder(path_.string(), options);
   }
 
-  fs::path path_;
+  testing::TempFolder folder_;
+  fs::path path_ = folder_.path();
 };
 
 TEST_F(AscendFolder, SortsTheFilesOfAnOperatorByTime) {

@@ -1,7 +1,6 @@
 #include "opdrift/metrics/resident.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstring>
 #include <filesystem>
@@ -12,6 +11,7 @@
 #include "unit/metrics/oracle.hpp"
 
 #include "opdrift/base/mapped_file.hpp"
+#include "opdrift/base/temporary_folder.hpp"
 #include "opdrift/metrics/measure.hpp"
 
 namespace opdrift::metrics {
@@ -22,14 +22,6 @@ using tensor::View;
 
 class ResidentTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = std::filesystem::temp_directory_path() /
-              ("opdrift_resident_" + std::to_string(::getpid()) + "_" +
-               ::testing::UnitTest::GetInstance()->current_test_info()->name());
-    std::filesystem::create_directories(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   /// Floats that follow from `seed`, 12 bytes into a mapped file.
   View mapped(const std::string& name, std::size_t count, std::uint64_t seed) const {
     testing::Random random(seed);
@@ -55,7 +47,8 @@ class ResidentTest : public ::testing::Test {
     return copy;
   }
 
-  std::filesystem::path folder_;
+  TemporaryFolder temporary_ = TemporaryFolder::create().value();
+  std::filesystem::path folder_ = temporary_.path();
 };
 
 // 100,000 elements are read as a whole, 7 million shard by shard: 56 MB are above the bound.

@@ -1,5 +1,4 @@
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <limits>
@@ -8,6 +7,7 @@
 #include <vector>
 
 #include "opdrift/base/mapped_file.hpp"
+#include "opdrift/base/temporary_folder.hpp"
 #include "opdrift/io/archive/zip_archive.hpp"
 #include "opdrift/io/msprobe/xlsx_reader.hpp"
 #include "opdrift/report/report.hpp"
@@ -38,14 +38,6 @@ verdict::TensorResult tensor_of(const std::string& name, verdict::Label label, d
 
 class XlsxReport : public ::testing::Test {
  protected:
-  void SetUp() override {
-    folder_ =
-        std::filesystem::temp_directory_path() / ("opdrift_xlsx_" + std::to_string(::getpid()));
-    std::filesystem::create_directories(folder_);
-    path_ = (folder_ / "result.xlsx").string();
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   /// A part of the workbook as text.
   std::string part(const std::string& name) const {
     auto file = map_file(path_);
@@ -63,8 +55,9 @@ class XlsxReport : public ::testing::Test {
     return {};
   }
 
-  std::filesystem::path folder_;
-  std::string path_;
+  TemporaryFolder temporary_ = TemporaryFolder::create().value();
+  std::filesystem::path folder_ = temporary_.path();
+  std::string path_ = folder_ / "result.xlsx";
 };
 
 TEST_F(XlsxReport, TheFirstSheetIsTheSummary) {
