@@ -92,7 +92,7 @@ class JudgeCompare : public testing::FolderTest {
       if (name != without) {
         std::string file = name == "层/激活" ? "层_激活" : name;
         testing::write_npy_file(path(folder + "/" + file + ".0.1700000000000000.npy"), dtype,
-                                {kWidth}, values);
+                                {values.size()}, values);
       }
     }
   }
@@ -292,6 +292,61 @@ TEST_F(JudgeCompare, AModelOfTheSameSizeWithOtherBytesIsNotTheGoldens) {
   ASSERT_TRUE(model);
   EXPECT_FALSE(model->model);
   EXPECT_NE(model->note.find("has changed"), std::string::npos) << model->note;
+}
+
+/// The chain with a Reshape ("flat") and a Concat ("twice") of the first sum, and a Neg ("side") of
+/// x.
+onnx::Model chain_with_copies() {
+  onnx::Model model = chain();
+  model.graph.nodes.push_back(onnx::make_node("Flatten", "flat", {"s"}, {"f"}));
+  model.graph.nodes.push_back(onnx::make_node("Concat", "twice", {"x", "f"}, {"t"}));
+  model.graph.nodes.push_back(onnx::make_node("Neg", "side", {"x"}, {"n"}));
+  return model;
+}
+
+/// Its run in float32 with `first` as the sum.
+Values run_with_copies(std::vector<double> first) {
+  Values run = run_chain(tensor::DType::f32, [&](Values& values, const std::string& name) {
+    if (name == "first" && !first.empty()) {
+      values[name] = first;
+    }
+  });
+  run["flat"] = run["first"];
+  run["twice"] = run["x"];
+  run["twice"].insert(run["twice"].end(), run["first"].begin(), run["first"].end());
+  for (const double value : run["x"]) {
+    run["side"].push_back(-value);
+  }
+  return run;
+}
+
+std::string sentences(const verdict::TensorResult& row) {
+  std::string text;
+  for (const verdict::Explanation& explanation : row.explanations) {
+    text += explanation.sentence + "\n";
+  }
+  return text;
+}
+
+// What a Reshape or a Concat holds of the culprit was copied; an output that has nothing to do with
+// it can only be there by a mistake.
+TEST_F(JudgeCompare, CopiesOfACulpritAreNoStaleBuffers) {
+  ASSERT_TRUE(onnx::write_model(path("model.onnx"), chain_with_copies()));
+  write("golden", tensor::DType::f32, run_with_copies({}));
+  std::vector<double> noise;
+  for (std::size_t i = 0; i < kWidth; ++i) {
+    noise.push_back(std::cos(3.1 * static_cast<double>(i)));
+  }
+  write("noise", tensor::DType::f32, run_with_copies(noise));
+  write("stale", tensor::DType::f32, run_with_copies(run_with_copies({})["side"]));
+  const verdict::RunResult noisy = compare("noise");
+  ASSERT_NE(row(noisy, "first"), nullptr);
+  EXPECT_EQ(row(noisy, "first")->judgement->label, Label::culprit);
+  EXPECT_EQ(sentences(*row(noisy, "first")).find("stale"), std::string::npos)
+      << sentences(*row(noisy, "first"));
+  const verdict::RunResult stale = compare("stale");
+  EXPECT_NE(sentences(*row(stale, "first")).find("side"), std::string::npos)
+      << sentences(*row(stale, "first"));
 }
 
 TEST(GraphProblem, OperatorsOnACycleAreLeftOutAndSaid) {

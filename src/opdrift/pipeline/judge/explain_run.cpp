@@ -1,6 +1,8 @@
 #include "opdrift/pipeline/judge/explain_run.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,6 +23,8 @@ using verdict::RunSide;
 using verdict::ValueId;
 
 constexpr std::size_t kMostExplained = 16;
+/// Tensors around a culprit that are looked at for copies of it.
+constexpr std::size_t kMostCopies = 64;
 
 /// A replay for an explanation costs about as much as the operator; larger ones go without.
 constexpr replay::Limits kLimits{.max_elements = std::uint64_t{1} << 25,
@@ -124,6 +128,41 @@ class Explainer {
     return *fingerprints_;
   }
 
+  /// Labels of a culprit and of what its neighbours copy of it on the golden side too (a reshape, a
+  /// slice, a concatenation): that these hold its bytes is no accident.
+  std::vector<std::string> copies_of(ValueId culprit, const tensor::View& golden) const {
+    verdict::TensorFingerprints parts;
+    parts.add(golden, "");
+    const std::uint64_t content = verdict::content_hash(verdict::stored_bytes(golden));
+    std::vector<ValueId> copies = {culprit};
+    const auto is_copy = [&](ValueId value) {
+      if (value == kAbsent || std::find(copies.begin(), copies.end(), value) != copies.end() ||
+          !values_.has(RunSide::golden, value)) {
+        return false;
+      }
+      const auto view = values_.view(RunSide::golden, value);
+      return view && (verdict::content_hash(verdict::stored_bytes(*view)) == content ||
+                      !parts.find(*view).empty());
+    };
+    for (std::size_t next = 0; next < copies.size() && copies.size() < kMostCopies; ++next) {
+      for (const ProblemOperator& op : problem_.problem.operators) {
+        const auto has = [&](const std::vector<ValueId>& ends) {
+          return std::find(ends.begin(), ends.end(), copies[next]) != ends.end();
+        };
+        for (const auto& [near, far] : {std::pair(&op.inputs, &op.outputs),  //
+                                        std::pair(&op.outputs, &op.inputs)}) {
+          if (has(*near)) {
+            std::copy_if(far->begin(), far->end(), std::back_inserter(copies), is_copy);
+          }
+        }
+      }
+    }
+    std::vector<std::string> labels;
+    std::transform(copies.begin(), copies.end(), std::back_inserter(labels),
+                   [this](ValueId value) { return label_of(value); });
+    return labels;
+  }
+
   void explain(const ProblemOperator& op, std::size_t index) {
     const ValueId value = op.outputs[index];
     const auto golden = values_.view(RunSide::golden, value);
@@ -138,7 +177,7 @@ class Explainer {
         made ? tensor::stored_view(tensor_of(*made)) : Result<tensor::View>(Error{});
     verdict::ExplainContext context;
     context.fingerprints = &fingerprints();
-    context.without = {label_of(value)};
+    context.without = copies_of(value, *golden);
     if (inputs && op.kind != nullptr && index == 0) {
       context.alternatives = verdict::operator_alternatives(
           *op.kind, {.op = *op.op, .inputs = inputs->pointers, .limits = kLimits},
