@@ -1,6 +1,7 @@
 #include "opdrift/engine/surgery/extract.hpp"
 
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 #include "opdrift/base/text.hpp"
@@ -55,6 +56,7 @@ class Extractor {
       : piece_(piece), options_(options) {}
 
   Result<Extracted> run() {
+    OPDRIFT_CHECK_OK(check_names());
     OPDRIFT_TRY(Nodes starts, resolve(options_.starts, "to start at"));
     OPDRIFT_TRY(Nodes ends, resolve(options_.ends, "to end at"));
     starts = options_.starts.empty() ? input_readers(piece_) : starts;
@@ -77,6 +79,21 @@ class Extractor {
   }
 
  private:
+  /// ONNX Runtime takes no two operators of one name, and results could not be told apart.
+  Status check_names() const {
+    std::unordered_set<std::string_view> names;
+    for (std::size_t node = 0; node < piece_.graph.size(); ++node) {
+      const std::string& name = piece_.graph.name(node);
+      if (!names.insert(name).second) {
+        return Error{ErrorCode::ambiguous,
+                     "expected every operator to have a name of its own, found " +
+                         std::to_string(piece_.graph.named(name).size()) + " called '" +
+                         printable(name) + "'"};
+      }
+    }
+    return Unit{};
+  }
+
   Result<Nodes> resolve(const std::vector<std::string>& names, const std::string& what) const {
     Nodes nodes;
     for (const std::string& name : names) {

@@ -51,8 +51,8 @@ struct Extracted {
   std::vector<ExtractWarning> warnings;
 };
 
-/// Fails with not_found (a start or end the model has not), ambiguous (several of that name) or
-/// mismatch (no path from the starts to the ends).
+/// Fails with not_found (a start or end the model has not), ambiguous (two operators of one name,
+/// wherever they are) or mismatch (no path from the starts to the ends).
 Result<Extracted> extract(const Workpiece& piece, const ExtractOptions& options);
 
 /// TensorProto.DataType by the name numpy has for it or a short form (fp16): bool int int8 ...

@@ -89,8 +89,9 @@ class FileExtractor {
       return std::move(types).error();
     }
     if (types) {
-      wanted_.known = options_.infer ? std::move(types).value() : element_types(*types);
+      wanted_.known = options_.infer ? *types : element_types(*types);
       OPDRIFT_TRY(report_.extracted, extract(piece, wanted_));
+      note_other_kinds(*types);
       return Unit{};
     }
     for (const std::string& name : report_.extracted.part.assumed) {
@@ -98,6 +99,19 @@ class FileExtractor {
                               "': float32 of any shape was assumed");
     }
     return Unit{};
+  }
+
+  /// The runtime tells that a value is a sequence, but not of what.
+  void note_other_kinds(const ValueTypes& types) {
+    for (const std::string& name : report_.extracted.part.assumed) {
+      const auto known = types.find(name);
+      if (known != types.end() && known->second.kind != onnx::ValueKind::tensor) {
+        report_.notes.push_back("'" + printable(name) + "' is a " +
+                                std::string(to_string(known->second.kind)) +
+                                " whose type the model does not state: float32 was written, which "
+                                "will not load");
+      }
+    }
   }
 
   Status check() {

@@ -28,6 +28,11 @@ std::vector<std::string> values_read(const onnx::Node& node) {
   return reads;
 }
 
+Error shared_name(const std::string& what, std::string_view name) {
+  return Error{ErrorCode::malformed, "expected every value to have a name of its own, found two " +
+                                         what + " called '" + printable(name) + "'"};
+}
+
 void add_once(std::vector<std::size_t>& list, std::size_t node) {
   if (std::find(list.begin(), list.end(), node) == list.end()) {
     list.push_back(node);
@@ -142,11 +147,17 @@ Result<NodeGraph> NodeGraph::build(const onnx::Graph& graph) {
 Status NodeGraph::add_producers(const onnx::Graph& graph) {
   std::unordered_set<std::string_view> given;
   for (const std::string_view name : initializer_names(graph)) {
-    given.insert(name);
+    if (!given.insert(name).second) {
+      return shared_name("constants", name);
+    }
   }
+  std::unordered_set<std::string_view> inputs;  // older models list their constants as well
   for (const onnx::ValueInfo& input : graph.inputs) {
-    given.insert(input.name);
+    if (!inputs.insert(input.name).second) {
+      return shared_name("inputs", input.name);
+    }
   }
+  given.merge(inputs);
   for (std::size_t node = 0; node < graph.nodes.size(); ++node) {
     for (const std::string& value : graph.nodes[node].outputs) {
       if (value.empty()) {

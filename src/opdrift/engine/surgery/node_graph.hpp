@@ -29,7 +29,8 @@ using NodeSet = std::vector<bool>;
 
 class NodeGraph {
  public:
-  /// Fails with `malformed` when a value is made twice or operators form a cycle.
+  /// Fails with `malformed` when a value is made twice, two inputs or two constants have one name,
+  /// or operators form a cycle.
   static Result<NodeGraph> build(const io::onnx::Graph& graph);
 
   std::size_t size() const { return nodes_.size(); }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "unit/engine/surgery/surgery_testing.hpp"
@@ -211,17 +212,38 @@ TEST(Extract, OpsetsAndFunctionsOfOtherDomainsAreKept) {
   EXPECT_EQ(again->graph.name, "extracted graph");
 }
 
-TEST(Extract, ANameGivenTwiceIsAmbiguousOnlyWhenItIsAskedFor) {
+// ONNX Runtime refuses such models too.
+TEST(Extract, OperatorsOfOneNameAreRefusedWhereverTheyAre) {
   onnx::Model model = empty_model();
   model.graph.inputs = {floats("x", {{4, ""}})};
   model.graph.nodes = {onnx::make_node("Neg", "same", {"x"}, {"a"}),
-                       onnx::make_node("Abs", "same", {"a"}, {"y"})};
+                       onnx::make_node("Abs", "same", {"a"}, {"b"}),
+                       onnx::make_node("Neg", "other", {"b"}, {"y"})};
   model.graph.outputs = {floats("y", {{4, ""}})};
   const Workpiece piece = prepared(std::move(model));
-  EXPECT_TRUE(extract(piece, {}));
-  const auto refused = extract(piece, {.starts = {"same"}});
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, ErrorCode::ambiguous);
+  for (const Names& starts : {Names{}, Names{"same"}, Names{"other"}}) {
+    const auto refused = extract(piece, {.starts = starts});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::ambiguous);
+    EXPECT_NE(refused.error().message.find("2 called 'same'"), std::string::npos);
+  }
+}
+
+TEST(Prepare, InputsOrConstantsOfOneNameAreRefused) {
+  const auto problem = [](const std::function<void(onnx::Graph&)>& change) {
+    onnx::Model model = testing::small_model();
+    change(model.graph);
+    const auto piece = prepare({std::move(model), "."});
+    return piece ? std::string() : piece.error().message;
+  };
+  EXPECT_EQ(problem([](onnx::Graph&) {}), "");
+  EXPECT_EQ(problem([](onnx::Graph& g) { g.inputs.push_back(floats("c", {{3, ""}})); }), "");
+  EXPECT_NE(problem([](onnx::Graph& g) { g.inputs.push_back(g.inputs[0]); }).find("two inputs"),
+            std::string::npos);
+  EXPECT_NE(problem([](onnx::Graph& g) {
+              g.initializers.push_back(g.initializers[0]);
+            }).find("two constants called 'c'"),
+            std::string::npos);
 }
 
 TEST(Extract, NamelessNodesAnswerToTheNameTheyHaveInDumpsToo) {
