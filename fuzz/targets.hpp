@@ -18,6 +18,7 @@ void onnx_model(ByteSpan bytes);
 void graph_json(ByteSpan bytes);
 void graph_text(ByteSpan bytes);
 void om(ByteSpan bytes);
+void om2(ByteSpan bytes);
 void side_files(ByteSpan bytes);
 
 /// A target and the folder of its seeds below the corpus.
@@ -28,12 +29,19 @@ struct Target {
 
 /// Every target of the list in CMakeLists.txt.
 inline constexpr Target kTargets[] = {
-    {"readers", &readers},       {"pickle", &pickle},
-    {"dump_json", &dump_json},   {"zip", &zip},
-    {"npy_header", &npy_header}, {"safetensors", &safetensors},
-    {"protobuf", &protobuf},     {"hdf5", &hdf5},
-    {"onnx_model", &onnx_model}, {"graph_json", &graph_json},
-    {"graph_text", &graph_text}, {"om", &om},
+    {"readers", &readers},
+    {"pickle", &pickle},
+    {"dump_json", &dump_json},
+    {"zip", &zip},
+    {"npy_header", &npy_header},
+    {"safetensors", &safetensors},
+    {"protobuf", &protobuf},
+    {"hdf5", &hdf5},
+    {"onnx_model", &onnx_model},
+    {"graph_json", &graph_json},
+    {"graph_text", &graph_text},
+    {"om", &om},
+    {"om2", &om2},
     {"side_files", &side_files},
 };
 

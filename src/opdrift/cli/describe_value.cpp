@@ -5,9 +5,7 @@
 
 namespace opdrift::cli {
 
-namespace {
-
-std::string shape_of(const io::onnx::ValueInfo& info) {
+std::string shape_text(const io::onnx::ValueInfo& info) {
   if (!info.shape) {
     return "?";
   }
@@ -20,8 +18,6 @@ std::string shape_of(const io::onnx::ValueInfo& info) {
   return "(" + text + ")";
 }
 
-}  // namespace
-
 std::string describe(const io::onnx::ValueInfo& info) {
   if (info.kind != io::onnx::ValueKind::tensor) {
     return printable(info.name) + "  " + std::string(to_string(info.kind));
@@ -29,7 +25,7 @@ std::string describe(const io::onnx::ValueInfo& info) {
   const auto dtype = io::onnx::dtype_of(info.element_type);
   return printable(info.name) + "  " +
          (dtype ? std::string(tensor::name_of(*dtype)) : std::to_string(info.element_type)) + " " +
-         shape_of(info);
+         shape_text(info);
 }
 
 }  // namespace opdrift::cli

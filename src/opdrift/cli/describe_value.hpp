@@ -10,4 +10,7 @@ namespace opdrift::cli {
 /// tensor.
 std::string describe(const io::onnx::ValueInfo& info);
 
+/// "(1, batch, ?)", or "?" when the model states no shape.
+std::string shape_text(const io::onnx::ValueInfo& info);
+
 }  // namespace opdrift::cli

@@ -1,3 +1,4 @@
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,8 +12,8 @@
 #include "opdrift/cli/describe.hpp"
 #include "opdrift/cli/describe_value.hpp"
 #include "opdrift/cli/options.hpp"
-#include "opdrift/graph/atc_json.hpp"
 #include "opdrift/graph/ge_text.hpp"
+#include "opdrift/io/model_file.hpp"
 #include "opdrift/io/onnx/graph.hpp"
 
 namespace opdrift::cli {
@@ -25,7 +26,7 @@ constexpr const char* kFooter =
     "Examples:\n"
     "  opdrift graph model.onnx\n"
     "  opdrift graph model.onnx --type Conv --name layer3 --format json\n"
-    "  opdrift graph model.json --type Softmax\n";
+    "  opdrift graph model.om --type Softmax\n";
 
 struct Options {
   std::string path;
@@ -39,27 +40,32 @@ struct OpenedGraph {
   graph::Graph graph;
   std::vector<io::onnx::ValueInfo> inputs;
   std::vector<io::onnx::ValueInfo> outputs;
+  /// Shapes of values as the model states them; nothing where every output has its own.
+  std::optional<std::map<std::string, std::string>> shapes;
 };
 
-/// The first character that is no blank tells JSON and text from ONNX, which begins with a tag.
+/// Told by content; only texts by their name, as ONNX has no mark.
 Result<OpenedGraph> open_graph(const std::string& path) {
-  OPDRIFT_TRY(const Bytes file, map_file(path));
-  const std::string_view head = trim(as_text(file.span).substr(0, 4096));
   OpenedGraph opened;
-  if (head.starts_with('{')) {
-    graph::AtcJsonOptions options;
-    options.attributes = true;
-    OPDRIFT_TRY(opened.graph, graph::read_atc_json(path, options));
+  const graph::GraphFileKind kind = graph::graph_file_kind(path);
+  if (path.ends_with(".txt") && kind != graph::GraphFileKind::atc_json) {
+    OPDRIFT_TRY(opened.graph, graph::read_ge_text(path));
     return opened;
   }
-  if (path.ends_with(".txt")) {
-    OPDRIFT_TRY(opened.graph, graph::read_ge_text(path));
+  if (kind != graph::GraphFileKind::unknown && kind != graph::GraphFileKind::ge_text) {
+    OPDRIFT_TRY(opened.graph, io::read_graph_file(path, {.attributes = true}));
     return opened;
   }
   OPDRIFT_TRY(const io::onnx::Model model, io::onnx::open_model(path));
   opened.graph = to_graph(model);
   opened.inputs = model.graph.inputs;
   opened.outputs = model.graph.outputs;
+  opened.shapes.emplace();
+  for (const auto* infos : {&model.graph.outputs, &model.graph.value_infos}) {
+    for (const io::onnx::ValueInfo& info : *infos) {
+      opened.shapes->emplace(info.name, shape_text(info));
+    }
+  }
   return opened;
 }
 
@@ -145,21 +151,28 @@ std::string input_text(const graph::InputRef& input) {
   return printable(input.tensor) + (from.empty() ? "" : " <- " + from);
 }
 
-std::string output_text(const graph::OutputDesc& output) {
+std::string output_text(const graph::OutputDesc& output, const OpenedGraph& opened) {
   std::string text = output.tensor.empty() ? "" : printable(output.tensor) + "  ";
   text += output.dtype.empty() ? "?" : printable(output.dtype);
   text += output.format.empty() ? "" : " " + printable(output.format);
-  return text + (output.dtype.empty() ? "" : " (" + tensor::to_string(output.shape) + ")");
+  if (output.dtype.empty()) {
+    return text;
+  }
+  if (!opened.shapes) {
+    return text + " (" + tensor::to_string(output.shape) + ")";
+  }
+  const auto stated = opened.shapes->find(output.tensor);
+  return text + " " + (stated == opened.shapes->end() ? "?" : stated->second);
 }
 
-std::string operator_text(const graph::Operator& op) {
+std::string operator_text(const graph::Operator& op, const OpenedGraph& opened) {
   constexpr std::size_t kMaxColumns = 100;
   std::string text = printable(op.type) + "  " + printable(op.name) + "\n";
   for (const graph::InputRef& input : op.inputs) {
     text += "    in    " + input_text(input) + "\n";
   }
   for (const graph::OutputDesc& output : op.outputs) {
-    text += "    out   " + output_text(output) + "\n";
+    text += "    out   " + output_text(output, opened) + "\n";
   }
   for (const auto& [name, attribute] : op.attributes) {
     const std::string value =
@@ -188,7 +201,7 @@ std::string plain_text(const OpenedGraph& opened,
     text += "output  " + describe(output) + "\n";
   }
   for (const graph::Operator* op : shown) {
-    text += operator_text(*op);
+    text += operator_text(*op, opened);
   }
   return text + std::to_string(shown.size()) + " of " +
          std::to_string(opened.graph.operators.size()) + " operators\n";

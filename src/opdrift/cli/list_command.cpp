@@ -6,6 +6,7 @@
 #include "opdrift/cli/commands.hpp"
 #include "opdrift/cli/console.hpp"
 #include "opdrift/cli/options.hpp"
+#include "opdrift/io/model_file.hpp"
 #include "opdrift/io/registry.hpp"
 #include "opdrift/metrics/registry.hpp"
 #include "opdrift/report/report.hpp"
@@ -38,6 +39,14 @@ std::string formats() {
   return text;
 }
 
+std::string model_list() {
+  std::string text = "Models that can be read (info, om2json, graph, --graph):\n";
+  for (const io::ModelFormat& format : io::model_formats()) {
+    text += row(format.name, format.summary, 18);
+  }
+  return text;
+}
+
 std::string metric_list() {
   std::string text =
       "Metrics (--metrics of compare; x target, y golden; below each its short names):\n";
@@ -56,6 +65,16 @@ std::string report_list() {
   return text;
 }
 
+struct Topic {
+  std::string_view name;
+  std::string (*text)();
+};
+
+constexpr Topic kTopics[] = {{"formats", &formats},
+                             {"models", &model_list},
+                             {"metrics", &metric_list},
+                             {"reports", &report_list}};
+
 constexpr const char* kFooter =
     "Examples:\n"
     "  opdrift list\n"
@@ -64,24 +83,25 @@ constexpr const char* kFooter =
 }  // namespace
 
 int run_list(std::span<const std::string> arguments) {
-  CLI::App app("Formats, metrics and reports this build knows.", "opdrift list");
+  CLI::App app("Formats, models, metrics and reports this build knows.", "opdrift list");
   app.footer(kFooter);
   std::string topic;
-  app.add_option("TOPIC", topic, "formats, metrics or reports; all when left out");
+  std::string names;
+  for (const Topic& known : kTopics) {
+    names += (names.empty() ? "" : ", ") + std::string(known.name);
+  }
+  app.add_option("TOPIC", topic, names + "; all when left out");
   if (const auto code = parse_arguments(app, arguments)) {
     return *code;
   }
   std::string text;
-  if (topic.empty()) {
-    text = formats() + "\n" + metric_list() + "\n" + report_list();
-  } else if (topic == "formats") {
-    text = formats();
-  } else if (topic == "metrics") {
-    text = metric_list();
-  } else if (topic == "reports") {
-    text = report_list();
-  } else {
-    return report_error("topic '" + topic + "': expected formats, metrics or reports");
+  for (const Topic& known : kTopics) {
+    if (topic.empty() || topic == known.name) {
+      text += (text.empty() ? "" : "\n") + known.text();
+    }
+  }
+  if (text.empty()) {
+    return report_error("topic '" + printable(topic) + "': expected one of " + names);
   }
   return write_output(text) ? kExitSame : kExitTrouble;
 }

@@ -11,8 +11,8 @@
 #include "opdrift/base/text.hpp"
 #include "opdrift/graph/model_facts.hpp"
 #include "opdrift/graph/om/inout_info.hpp"
-#include "opdrift/graph/om/model_file.hpp"
 #include "opdrift/graph/om/model_graph.hpp"
+#include "opdrift/io/model_file.hpp"
 
 namespace opdrift::cli {
 
@@ -193,27 +193,36 @@ Result<Json> describe_file(const graph::ModelFile& file) {
   return json;
 }
 
+std::string_view kind_text(graph::GraphFileKind kind) {
+  switch (kind) {
+    case graph::GraphFileKind::ge_text: return "GE text graph";
+    case graph::GraphFileKind::zip: return "offline model (om2)";
+    default: return "offline model";
+  }
+}
+
 Result<Json> describe_serialised(const std::string& path, const graph::GraphFileOptions& options) {
   graph::GraphFileOptions first = options;
-  Result<graph::ModelFile> file = graph::open_model_file(path, options);
-  const bool bundle = !file && file.error().code == ErrorCode::ambiguous && options.model.empty();
-  if (bundle) {
+  Result<graph::ModelFile> file = io::open_model_file(path, options);
+  bool all = !file && file.error().code == ErrorCode::ambiguous && options.model.empty();
+  if (all) {
     first.model = "0";
-    file = graph::open_model_file(path, first);
+    file = io::open_model_file(path, first);
   }
   if (!file) {
     return file.error();
   }
+  all = all || (file->kind == graph::GraphFileKind::zip && options.model.empty());
   Json models = Json::array();
   OPDRIFT_TRY(Json described, describe_file(*file));
   models.push_back(std::move(described));
-  for (std::size_t i = 1; bundle && i < file->container->models.size(); ++i) {
-    first.model = std::to_string(i);
-    OPDRIFT_TRY(const graph::ModelFile next, graph::open_model_file(path, first));
+  for (std::size_t i = 1; all && i < file->models.size(); ++i) {
+    first.model = file->models[i];
+    OPDRIFT_TRY(const graph::ModelFile next, io::open_model_file(path, first));
     OPDRIFT_TRY(Json more, describe_file(next));
     models.push_back(std::move(more));
   }
-  Json json = {{"kind", file->container ? "offline model" : "GE text graph"}};
+  Json json = {{"kind", kind_text(file->kind)}};
   if (file->container) {
     json["container"] = json_of(*file->container);
     json["container"]["warnings"] = file->container->warnings;
@@ -223,7 +232,7 @@ Result<Json> describe_serialised(const std::string& path, const graph::GraphFile
 }
 
 Result<Json> describe_json(const std::string& path) {
-  OPDRIFT_TRY(const graph::Graph model, graph::read_graph_file(path, {.attributes = true}));
+  OPDRIFT_TRY(const graph::Graph model, io::read_graph_file(path, {.attributes = true}));
   Json described = describe_model(model, std::nullopt);
   described["warnings"] = Json::array();
   Json json = {{"kind", "graph JSON"}};

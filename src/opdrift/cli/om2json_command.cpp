@@ -5,9 +5,9 @@
 #include "opdrift/cli/commands.hpp"
 #include "opdrift/cli/console.hpp"
 #include "opdrift/cli/options.hpp"
-#include "opdrift/graph/om/model_file.hpp"
 #include "opdrift/graph/om/model_json.hpp"
 #include "opdrift/io/file_writer.hpp"
+#include "opdrift/io/model_file.hpp"
 
 namespace opdrift::cli {
 
@@ -48,14 +48,14 @@ int run_om2json(std::span<const std::string> arguments) {
   std::string path;
   std::string output;
   graph::GraphFileOptions options;
-  app.add_option("MODEL", path, "offline model (.om) or text graph (ge_proto_*.txt)")->required();
+  app.add_option("MODEL", path, "offline model (.om, om2) or text graph (ge_proto_*.txt)")->required();
   app.add_option("-o,--output", output, "file to write; standard output when not given");
   app.add_option("--model", options.model, "name or number of the model, of a file with several");
   app.add_flag("--salvage", options.salvage, "write what is left of a damaged file");
   if (const auto code = parse_arguments(app, arguments)) {
     return *code;
   }
-  const auto file = graph::open_model_file(path, options);
+  const auto file = io::open_model_file(path, options);
   if (!file) {
     return report_error(file.error());
   }

@@ -11,6 +11,7 @@
 ///   "IMOD"                             offline model (.om), om/container.hpp
 ///   "{"                                JSON of atc --mode=1, atc_json.hpp
 ///   word (":" | "{" | "<")             text of a GE graph (ge_proto_*.txt), om/model_text.hpp
+///   "PK"                               archive (om2): only io/model_file.hpp opens these
 ///
 /// All give the same graph for the same model.
 namespace opdrift::graph {
@@ -22,8 +23,8 @@ struct GraphFileOptions {
   bool attributes = false;
   /// Of a damaged offline model: the operators before the damage, with warnings.
   bool salvage = false;
-  /// Which model of an offline model file: its name or its number. "": the first table; needed for
-  /// bundles of several.
+  /// Which model of a file with several: its name or its number. "": the first; needed for bundles
+  /// of several.
   std::string model = {};
 };
 

@@ -14,7 +14,7 @@
 #include "opdrift/diagnose/check_op/single_compare.hpp"
 #include "opdrift/diagnose/check_op/single_run.hpp"
 #include "opdrift/engine/instrument.hpp"
-#include "opdrift/graph/graph_file.hpp"
+#include "opdrift/io/model_file.hpp"
 #include "opdrift/io/onnx/tensor_data.hpp"
 #include "opdrift/pipeline/judge/onnx_problem.hpp"
 #include "opdrift/pipeline/judge/pair_values.hpp"
@@ -72,7 +72,7 @@ class Checker {
   Result<TargetValues> values_of_target() const {
     TargetValues values = target_values(placed_.model.graph, target_);
     for (const std::string& path : options_.compare.graphs) {
-      OPDRIFT_TRY(const graph::Graph device, graph::read_graph_file(path));
+      OPDRIFT_TRY(const graph::Graph device, io::read_graph_file(path));
       add_target_graph(device, placed_.model.graph, target_, values);
     }
     return values;

@@ -7,9 +7,9 @@
 
 #include "opdrift/base/text.hpp"
 #include "opdrift/diagnose/offline/added_columns.hpp"
-#include "opdrift/graph/graph_file.hpp"
 #include "opdrift/graph/model_facts.hpp"
 #include "opdrift/io/file_writer.hpp"
+#include "opdrift/io/model_file.hpp"
 
 namespace opdrift::diagnose {
 
@@ -27,7 +27,7 @@ Status make_folder(const std::string& folder) {
 }
 
 Result<graph::Graph> read_graph(const std::string& path) {
-  return graph::read_graph_file(path, {.attributes = true});
+  return io::read_graph_file(path, {.attributes = true});
 }
 
 /// The network's inputs.

@@ -6,11 +6,10 @@
 #include <utility>
 
 #include "opdrift/diagnose/offline/model_kind.hpp"
-#include "opdrift/graph/graph_file.hpp"
 #include "opdrift/graph/model_facts.hpp"
-#include "opdrift/graph/om/model_file.hpp"
 #include "opdrift/graph/om/model_json.hpp"
 #include "opdrift/io/file_writer.hpp"
+#include "opdrift/io/model_file.hpp"
 
 namespace opdrift::diagnose::offline {
 
@@ -33,7 +32,7 @@ std::vector<std::string> DeviceModel::names() const {
 Outcome<DeviceModel> open_device_model(const std::string& path) {
   graph::GraphFileOptions options;
   options.attributes = true;
-  OPDRIFT_TRY(graph::Graph graph, graph::read_graph_file(path, options));
+  OPDRIFT_TRY(graph::Graph graph, io::read_graph_file(path, options));
   return DeviceModel{path, std::move(graph)};
 }
 
@@ -44,7 +43,7 @@ Done write_graph_json(const std::string& model, const std::string& folder) {
     return Unit{};
   }
   std::filesystem::create_directories(folder, problem);
-  OPDRIFT_TRY(const graph::ModelFile file, graph::open_model_file(model));
+  OPDRIFT_TRY(const graph::ModelFile file, io::open_model_file(model));
   OPDRIFT_TRY(io::FileWriter writer, io::FileWriter::create(path));
   OPDRIFT_CHECK_OK(graph::write_model_json(
       file.model, [&writer](std::string_view piece) { return writer.write(piece); }));

@@ -27,6 +27,9 @@ Result<ModelFile> open_container(Bytes bytes, const std::string& path,
   OPDRIFT_TRY(file.container,
               parse_om(std::move(bytes), path, OmOptions{.salvage = options.salvage}));
   file.bytes = file.container->bytes;
+  for (std::size_t i = 0; i < file.container->models.size(); ++i) {
+    file.models.push_back(std::to_string(i));
+  }
   OPDRIFT_TRY(file.chosen, choose_model(*file.container, options.model));
   OPDRIFT_TRY(file.model, ModelDef::read(file.chosen->model_def, file.chosen->model_def_offset,
                                          {.salvage = options.salvage}));
@@ -35,6 +38,7 @@ Result<ModelFile> open_container(Bytes bytes, const std::string& path,
 
 Result<ModelFile> open_text(const Bytes& bytes) {
   ModelFile file;
+  file.kind = GraphFileKind::ge_text;
   OPDRIFT_TRY(std::vector<std::byte> message, encode_model_text(as_text(bytes.span)));
   file.bytes = own_bytes(std::move(message));
   OPDRIFT_TRY(file.model, ModelDef::read(file.bytes.span, 0));
@@ -48,8 +52,7 @@ Result<ModelFile> open_content(Bytes bytes, const std::string& path,
     case GraphFileKind::ge_text: return open_text(bytes);
     case GraphFileKind::zip:
       return Error{ErrorCode::unsupported,
-                   "expected an offline model, found a zip archive (an om2 model is one); give the "
-                   "graph JSON of 'atc --mode=1' instead"};
+                   "expected an offline model or a text graph, found a zip archive"};
     case GraphFileKind::atc_json:
       return Error{ErrorCode::unsupported, "expected an offline model or a text graph, found JSON"};
     case GraphFileKind::unknown: break;

@@ -14,7 +14,9 @@ namespace opdrift::graph {
 
 /// The description of one model, out of an offline model or a text graph, with what it points into.
 struct ModelFile {
-  std::optional<OmFile> container;  ///< nothing for a text graph
+  GraphFileKind kind = GraphFileKind::offline_model;
+  std::vector<std::string> models;  ///< of a file with several: what GraphFileOptions::model takes
+  std::optional<OmFile> container;  ///< of an offline model
   std::optional<OmModel> chosen;    ///< of the container
   Bytes bytes;
   ModelDef model;

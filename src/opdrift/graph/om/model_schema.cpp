@@ -262,4 +262,20 @@ std::string_view list_type_name(std::uint64_t number) {
                                     : std::string_view();
 }
 
+std::optional<std::uint64_t> enum_number(FieldKind kind, std::string_view name) {
+  constexpr std::string_view kDtypePrefix = "DT_";
+  if (kind == FieldKind::list_type) {
+    const auto* const found = std::find(kListTypes.begin(), kListTypes.end(), name);
+    return found == kListTypes.end() ? std::nullopt
+                                     : std::optional<std::uint64_t>(found - kListTypes.begin());
+  }
+  if (kind != FieldKind::dtype || !name.starts_with(kDtypePrefix)) {
+    return std::nullopt;
+  }
+  const auto* const found =
+      std::find(kDtypes.begin(), kDtypes.end(), name.substr(kDtypePrefix.size()));
+  return found == kDtypes.end() ? std::nullopt
+                                : std::optional<std::uint64_t>(found - kDtypes.begin());
+}
+
 }  // namespace opdrift::graph

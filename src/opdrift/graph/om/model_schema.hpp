@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -81,6 +82,8 @@ const FieldRule* find_rule(MessageKind kind, std::string_view name);
 std::string_view proto_dtype_name(std::uint64_t number);
 /// "VT_LIST_INT" of 2; "" for a number without a name.
 std::string_view list_type_name(std::uint64_t number);
+/// The number of a name of these two kinds, "DT_FLOAT16" or "VT_LIST_INT"; nothing for others.
+std::optional<std::uint64_t> enum_number(FieldKind kind, std::string_view name);
 
 /// Numbers of fields that are read by hand, where a name says more than a table.
 namespace field_number {

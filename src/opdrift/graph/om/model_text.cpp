@@ -17,9 +17,6 @@ namespace opdrift::graph {
 
 namespace {
 
-constexpr std::string_view kDtypePrefix = "DT_";
-constexpr std::uint64_t kMostEnumNumber = 64;
-
 /// A decimal, hexadecimal or octal number of 64 bits, negative ones as two's complement.
 std::optional<std::uint64_t> parse_number(const std::string& text) {
   const bool negative = text.starts_with('-');
@@ -62,18 +59,9 @@ std::optional<float> parse_real(const std::string& text) {
 }
 
 /// The number of an enumerator, or the number itself.
-std::optional<std::uint64_t> parse_enum(FieldKind kind, std::string_view text) {
-  const bool dtype = kind == FieldKind::dtype;
-  if (dtype && !text.starts_with(kDtypePrefix)) {
-    return parse_number(std::string(text));
-  }
-  const std::string_view name = dtype ? text.substr(kDtypePrefix.size()) : text;
-  for (std::uint64_t number = 0; number < kMostEnumNumber; ++number) {
-    if ((dtype ? proto_dtype_name(number) : list_type_name(number)) == name) {
-      return number;
-    }
-  }
-  return parse_number(std::string(text));
+std::optional<std::uint64_t> parse_enum(FieldKind kind, const std::string& text) {
+  const auto number = enum_number(kind, text);
+  return number ? number : parse_number(text);
 }
 
 std::string_view expectation(FieldKind kind) {

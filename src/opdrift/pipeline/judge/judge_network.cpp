@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "opdrift/base/text.hpp"
-#include "opdrift/graph/graph_file.hpp"
+#include "opdrift/io/model_file.hpp"
 #include "opdrift/pipeline/judge/atc_problem.hpp"
 #include "opdrift/pipeline/judge/judge_run.hpp"
 #include "opdrift/pipeline/judge/onnx_problem.hpp"
@@ -50,8 +50,7 @@ class NetworkJudge {
   /// Operators are those of the target, with the weights that the target dumped.
   Status by_target_graph(const std::vector<std::optional<std::size_t>>& row_of_job,
                          const JudgeRunOptions& options, verdict::RunResult& result) {
-    OPDRIFT_TRY(graph::Graph graph,
-                graph::read_graph_file(network_.graph_json, {.attributes = true}));
+    OPDRIFT_TRY(graph::Graph graph, io::read_graph_file(network_.graph_json, {.attributes = true}));
     std::unordered_map<std::string, std::size_t> outputs;  // jobs by value name
     for (std::size_t j = 0; j < compared_.jobs.size(); ++j) {
       const NetworkRow& row = compared_.rows[compared_.jobs[j].row];

@@ -5,7 +5,7 @@
 #include <system_error>
 
 #include "opdrift/base/text.hpp"
-#include "opdrift/graph/graph_file.hpp"
+#include "opdrift/io/model_file.hpp"
 #include "opdrift/match/model_match.hpp"
 
 namespace opdrift::pipeline {
@@ -68,7 +68,7 @@ Result<std::vector<NamedGraph>> find_graphs(const fs::path& folder) {
   }
   for (const std::string& file : files) {
     const std::string path = (folder / file).string();
-    OPDRIFT_TRY(const graph::Graph graph, graph::read_graph_file(path));
+    OPDRIFT_TRY(const graph::Graph graph, io::read_graph_file(path));
     for (const std::string& name : graph.graph_names) {
       graphs.push_back({path, name});
     }

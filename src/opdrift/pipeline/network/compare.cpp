@@ -9,7 +9,7 @@
 
 #include "opdrift/base/heap.hpp"
 #include "opdrift/base/parallel.hpp"
-#include "opdrift/graph/graph_file.hpp"
+#include "opdrift/io/model_file.hpp"
 #include "opdrift/match/merge.hpp"
 #include "opdrift/match/quant_filter.hpp"
 #include "opdrift/match/selection.hpp"
@@ -66,7 +66,7 @@ Status check_device_target(const DumpSide& target, const DumpSide& golden, bool 
 }
 
 Result<match::Network> read_network(const std::string& path, const NetworkOptions& options) {
-  OPDRIFT_TRY(const graph::Graph graph, graph::read_graph_file(path));
+  OPDRIFT_TRY(const graph::Graph graph, io::read_graph_file(path));
   match::NetworkOptions network_options;
   network_options.keep_slice_names = options.ffts;
   match::Network network(graph, network_options);
