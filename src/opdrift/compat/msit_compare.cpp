@@ -58,7 +58,8 @@ const CommandSpec& compare_command() {
         "Compares an offline model with the model it was built from.",
         {{.key = "golden_model",
           .flags = {"-gm", "--golden-model"},
-          .help = "golden model: .onnx or .om"},
+          .help = "golden model: .onnx or .om; with --golden-dump also .pb, .prototxt or the folder "
+                  "of a saved model"},
          {.key = "om_model", .flags = {"-om", "--om-model"}, .help = "target, .om"}}};
     const std::vector<OptionSpec> shared = shared_options();
     command.options.insert(command.options.end(), shared.begin(), shared.end());
@@ -81,7 +82,7 @@ const CommandSpec& compare_command() {
          .value_if_bare = "True"},
         {.key = "locat",
          .flags = {"--locat"},
-         .help = "refused: see opdrift bisect",
+         .help = "True: search the part of the network that the error comes from",
          .value_optional = true,
          .value_if_bare = "True"},
         {.key = "custom_op",
@@ -90,7 +91,7 @@ const CommandSpec& compare_command() {
                  "RoiExtractor"},
         {.key = "single_op",
          .flags = {"-single", "--single-op"},
-         .help = "refused: see opdrift check-op",
+         .help = "True: every operator on its own, with golden inputs",
          .value_optional = true,
          .value_if_bare = "True"},
         {.key = "max",
@@ -110,7 +111,8 @@ const CommandSpec& compare_command() {
          .help = "device dumps of -om that exist already"},
         {.key = "golden_dump",
          .flags = {"--golden-dump"},
-         .help = "device dumps of a golden .om that exist already"},
+         .help = "dumps of the golden model that exist already: of a device for an .om, npy for a "
+                 "model that cannot be run here"},
     };
     command.options.insert(command.options.end(), own.begin(), own.end());
     return command;

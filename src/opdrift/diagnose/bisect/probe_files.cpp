@@ -90,20 +90,25 @@ Result<PartRun> prepare_part(const engine::Workpiece& piece, const engine::NodeS
   return run;
 }
 
-Result<std::vector<std::string>> write_part(const std::string& folder,
-                                            const std::string& model_file, const PartRun& part) {
+Result<std::vector<std::string>> write_inputs(const std::string& folder, const PartRun& part) {
   std::error_code failed;
   std::filesystem::create_directories(folder + "/inputs", failed);
   if (failed) {
     return Error{ErrorCode::write_failed, "cannot make the folder: " + failed.message(), folder};
   }
-  OPDRIFT_CHECK_OK(engine::save_part(folder + "/" + model_file, part.placed));
   std::vector<std::string> paths;
   for (const NamedTensor& input : part.inputs) {
     paths.push_back(folder + "/inputs/" + file_name_of(paths.size(), input.name));
     OPDRIFT_TRY(const tensor::View view, tensor::stored_view(input.tensor));
     OPDRIFT_CHECK_OK(io::write_bin(paths.back(), view));
   }
+  return paths;
+}
+
+Result<std::vector<std::string>> write_part(const std::string& folder,
+                                            const std::string& model_file, const PartRun& part) {
+  OPDRIFT_TRY(std::vector<std::string> paths, write_inputs(folder, part));
+  OPDRIFT_CHECK_OK(engine::save_part(folder + "/" + model_file, part.placed));
   return paths;
 }
 

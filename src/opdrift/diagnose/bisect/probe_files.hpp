@@ -34,6 +34,9 @@ Result<PartRun> prepare_part(const engine::Workpiece& piece, const engine::NodeS
                              std::span<const engine::NamedTensor> inputs, const KnownValues& known,
                              bool typed_outputs = false);
 
+/// Writes the inputs below `folder`, which is made. Returns their paths.
+Result<std::vector<std::string>> write_inputs(const std::string& folder, const PartRun& part);
+
 /// Writes the model and its inputs; the folder is made. Returns the paths of the inputs.
 Result<std::vector<std::string>> write_part(const std::string& folder,
                                             const std::string& model_file, const PartRun& part);

@@ -29,6 +29,10 @@ Done check_combinations(const CompareOptions& options) {
                   "expected --my-path, --golden-path and --ops-json "
                   "together, or none of them");
   }
+  if (paths == 3 && (options.localise || options.single_op)) {
+    return failed(Number::bad_parameter,
+                  "--locat and --single-op need the golden model; give -gm and -om");
+  }
   return Unit{};
 }
 
@@ -56,27 +60,11 @@ Done check_values(const CompareOptions& options) {
   return Unit{};
 }
 
-/// What is left to other commands of opdrift.
-Done check_offered(const CompareOptions& options) {
-  if (options.localise) {
-    return failed(
-        Number::not_supported,
-        "--locat: compare first; 'opdrift bisect start MODEL --golden DUMP' then searches "
-        "the place the error comes from");
-  }
-  if (options.single_op) {
-    return failed(Number::not_supported,
-                  "--single-op: 'opdrift check-op' runs single operators on the inputs of a dump");
-  }
-  return Unit{};
-}
-
 }  // namespace
 
 Done check_options(const CompareOptions& options) {
   OPDRIFT_CHECK_OK(check_combinations(options));
-  OPDRIFT_CHECK_OK(check_values(options));
-  return check_offered(options);
+  return check_values(options);
 }
 
 }  // namespace opdrift::diagnose::offline

@@ -5,15 +5,20 @@
 #include <system_error>
 #include <utility>
 
+#include "opdrift/base/text.hpp"
 #include "opdrift/diagnose/offline/aipp.hpp"
 #include "opdrift/diagnose/offline/custom_ops.hpp"
 #include "opdrift/diagnose/offline/device_dumps.hpp"
+#include "opdrift/diagnose/offline/device_memory.hpp"
 #include "opdrift/diagnose/offline/device_run.hpp"
 #include "opdrift/diagnose/offline/golden_run.hpp"
+#include "opdrift/diagnose/offline/locate.hpp"
 #include "opdrift/diagnose/offline/net_compare.hpp"
 #include "opdrift/diagnose/offline/prepare.hpp"
+#include "opdrift/diagnose/offline/single_operators.hpp"
 #include "opdrift/diagnose/offline/whole_network.hpp"
 #include "opdrift/diagnose/offline/workspace.hpp"
+#include "opdrift/io/dump_folder.hpp"
 #include "opdrift/pipeline/convert/convert.hpp"
 
 namespace opdrift::diagnose::offline {
@@ -22,6 +27,22 @@ namespace {
 
 namespace fs = std::filesystem;
 using pipeline::RunLogLevel;
+
+/// What a golden run was made of, and what it made.
+struct GoldenSide {
+  std::string model;
+  GoldenDump dump;
+};
+
+void remove_results(const std::string& folder) {
+  const auto names = io::list_files(folder);
+  for (const std::string& name : names ? *names : std::vector<std::string>{}) {
+    std::error_code ignored;
+    if (name.starts_with("result_") && name.ends_with(".csv")) {
+      fs::remove(folder + "/" + name, ignored);
+    }
+  }
+}
 
 class Comparison {
  public:
@@ -47,16 +68,18 @@ class Comparison {
     DeviceSession session(workspace_.folder, options_.cancel,
                           [this](const std::string& text) { info(text); });
     OPDRIFT_TRY(prepared_, prepare_comparison(options_, workspace_, session));
+    if (!session.waiting()) {
+      for (const ShapeRun& shape : prepared_.shapes) {
+        OPDRIFT_CHECK_OK(compare_shape(shape, session));
+      }
+      OPDRIFT_CHECK_OK(summarise());
+    }
     if (session.waiting()) {
       OPDRIFT_CHECK_OK(session.write_script(options_.again));
       OPDRIFT_CHECK_OK(mark_waiting(workspace_, key));
       end_.waiting = true;
       return std::move(end_);
     }
-    for (const ShapeRun& shape : prepared_.shapes) {
-      OPDRIFT_CHECK_OK(compare_shape(shape));
-    }
-    OPDRIFT_CHECK_OK(summarise());
     unmark_waiting(workspace_);
     return std::move(end_);
   }
@@ -71,12 +94,14 @@ class Comparison {
 
   std::string options_key() const {
     std::vector<std::string> words = options_.inputs;
-    words.insert(words.end(), {options_.golden_model, options_.target_model, options_.input_shape,
-                               options_.shape_range, options_.custom_op, options_.fusion_switch,
-                               options_.quantised, options_.output_size, options_.device,
-                               options_.dump ? "dump" : "", options_.optimise ? "optimise" : "",
-                               options_.convert ? "convert" : "", options_.advisor ? "advisor" : "",
-                               options_.target_dump, options_.golden_dump});
+    words.insert(
+        words.end(),
+        {options_.golden_model, options_.target_model, options_.input_shape, options_.shape_range,
+         options_.custom_op, options_.fusion_switch, options_.quantised, options_.output_size,
+         options_.device, options_.dump ? "dump" : "", options_.optimise ? "optimise" : "",
+         options_.convert ? "convert" : "", options_.advisor ? "advisor" : "",
+         options_.localise ? "locat" : "", options_.single_op ? "single_op" : "",
+         options_.target_dump, options_.golden_dump});
     return command_key(words);
   }
 
@@ -96,8 +121,8 @@ class Comparison {
     return compare_network("", std::move(job));
   }
 
-  Done compare_shape(const ShapeRun& run) {
-    if (options_.convert) {
+  Done compare_shape(const ShapeRun& run, DeviceSession& session) {
+    if (options_.convert && !run.target_dump.empty()) {
       OPDRIFT_CHECK_OK(convert_dumps(run.target_dump));
     }
     NetworkJob job;
@@ -116,9 +141,74 @@ class Comparison {
       job.close_fusion = prepared_.golden_path;
       return compare_network(run.name, std::move(job));
     }
-    OPDRIFT_TRY(const GoldenDump golden, golden_side(run));
+    if (!prepared_.golden_is_onnx()) {
+      job.golden = run.golden_dump;
+      return compare_network(run.name, std::move(job));
+    }
+    if (workspace_.resumed && options_.localise) {
+      remove_results(run.folder);  // of the runs that waited for a probe
+    }
+    OPDRIFT_TRY(const GoldenSide golden, golden_side(run));
     job.golden = run.folder + "/dump_data/onnx";
-    return options_.dump ? compare_network(run.name, std::move(job)) : compare_outputs(run, golden);
+    if (options_.single_op) {
+      return compare_single(run, golden, session);
+    }
+    if (!options_.dump) {
+      return compare_outputs(run, golden.dump);
+    }
+    OPDRIFT_CHECK_OK(compare_network(run.name, std::move(job)));
+    return options_.localise ? locate(run, golden, session) : Done(Unit{});
+  }
+
+  Done compare_single(const ShapeRun& run, const GoldenSide& golden, DeviceSession& session) {
+    SingleJob job;
+    job.model = golden.model;
+    job.golden = run.folder + "/dump_data/onnx";
+    job.folder = run.folder + "/single_op";
+    job.device = options_.device;
+    job.output_nodes = prepared_.output_nodes;
+    job.max_elements = static_cast<std::uint64_t>(options_.max_elements);
+    job.memory = free_device_memory(options_.device, run.folder + "/npu-smi.log");
+    job.cancel = options_.cancel;
+    job.build = part_build(prepared_.target, options_.tool_kit);
+    OPDRIFT_TRY(SingleEnd end, compare_single_operators(job, session));
+    if (end.waiting) {
+      return Unit{};
+    }
+    for (const std::string& note : end.notes) {
+      say(RunLogLevel::warning, note);
+    }
+    CsvReport report;
+    report.csv = std::move(end.csv);
+    report.table = std::move(end.table);
+    report.alarms = std::move(end.alarms);
+    keep(run.name, std::move(report));
+    return Unit{};
+  }
+
+  /// Of the table that was just kept.
+  Done locate(const ShapeRun& run, const GoldenSide& golden, DeviceSession& session) {
+    LocateJob job;
+    job.model = absolute_path(golden.model);
+    job.golden = run.folder + "/dump_data/onnx";
+    job.folder = run.folder + "/locat";
+    job.file = run.folder + "/error_interval_info.txt";
+    job.device = options_.device;
+    job.library = options_.library;
+    job.build = part_build(prepared_.target, options_.tool_kit);
+    OPDRIFT_TRY(const Located located,
+                locate_error(job, analyse(tables_.back().table, Strategy::all), session));
+    for (const std::string& note : located.notes) {
+      say(RunLogLevel::warning, note);
+    }
+    for (const Interval& interval : located.intervals) {
+      info("the error comes in from " + printable(interval.first) + " to " +
+           printable(interval.last));
+    }
+    if (!located.intervals.empty()) {
+      info("the intervals are in " + job.file);
+    }
+    return Unit{};
   }
 
   Done convert_dumps(const std::string& folder) {
@@ -142,7 +232,7 @@ class Comparison {
     return Unit{};
   }
 
-  Outcome<GoldenDump> golden_side(const ShapeRun& run) {
+  Outcome<GoldenSide> golden_side(const ShapeRun& run) {
     GoldenRun golden;
     golden.model = options_.golden_model;
     golden.inputs = run.inputs.golden;
@@ -173,7 +263,7 @@ class Comparison {
     if (gear) {
       OPDRIFT_CHECK_OK(name_for_gear(golden.dump_folder, *gear));
     }
-    return made;
+    return GoldenSide{golden.model, std::move(made)};
   }
 
   Done compare_network(const std::string& name, NetworkJob job) {

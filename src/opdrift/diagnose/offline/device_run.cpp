@@ -123,6 +123,16 @@ std::vector<std::string> models_in(const std::string& folder) {
 
 }  // namespace
 
+std::string BuildStep::model() const {
+  constexpr std::string_view kOutput = "--output=";
+  for (const std::string& word : words) {
+    if (word.starts_with(kOutput)) {
+      return word.substr(kOutput.size()) + ".om";
+    }
+  }
+  return "";
+}
+
 Outcome<std::vector<std::string>> dynamic_words(const graph::Graph& model,
                                                 const std::string& shapes,
                                                 const std::string& output_sizes) {
@@ -235,7 +245,8 @@ Outcome<std::string> DeviceSession::dumps(const DeviceStep& step) {
   std::error_code problem;
   if (!has_files(step.folder, step.dump)) {
     const Runner runner = installed_runner();
-    if (runner == Runner::none || step.model.empty()) {
+    const bool unbuilt = waiting() && !fs::exists(step.model, problem);
+    if (runner == Runner::none || step.model.empty() || unbuilt) {
       remember(step);
       return std::string();
     }
@@ -278,6 +289,44 @@ Outcome<std::string> DeviceSession::model(const BuildStep& step) {
                   "expected one .om file, found " + std::to_string(found.size()), step.folder);
   }
   return found.front();
+}
+
+Outcome<Trial> DeviceSession::trial(const BuildStep& build, DeviceStep run) {
+  std::error_code problem;
+  if (fs::exists(build.folder + "/failed", problem) && !has_files(run.folder, run.dump)) {
+    return Trial{"", "building or running it failed where " + build.folder + "/run.sh was run"};
+  }
+  fs::create_directories(build.folder, problem);
+  std::string others;
+  script_.swap(others);
+  Outcome<std::string> found = model(build);
+  if (found) {
+    run.model = found->empty() ? build.model() : *found;
+    found = dumps(run);
+  }
+  script_.swap(others);
+  if (!found) {
+    if (found.error().error.code == ErrorCode::cancelled) {
+      return std::move(found).error();
+    }
+    return Trial{"", found.error().error.to_string()};
+  }
+  if (!others.empty()) {
+    OPDRIFT_CHECK_OK(remember_trial(build, others));
+  }
+  return Trial{*found, ""};
+}
+
+Done DeviceSession::remember_trial(const BuildStep& build, const std::string& commands) {
+  const std::string folder = relative(build.folder);
+  const std::string mark = shell_quoted(folder + "/failed");
+  script_ +=
+      "\n# " + build.title + "\nsh " + shell_quoted(folder + "/run.sh") + " || : > " + mark + "\n";
+  return Done(io::write_file(build.folder + "/run.sh",
+                             "#!/bin/sh\n# To be run from the folder of the comparison.\nset -e\n"
+                             "rm -f " +
+                                 mark + "\n" + commands,
+                             {.mode = 0777}));
 }
 
 Done DeviceSession::write_script(const std::string& again) const {

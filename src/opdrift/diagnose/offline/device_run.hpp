@@ -37,6 +37,15 @@ struct BuildStep {
   std::string title;
   std::vector<std::string> words;  ///< atc and its options
   std::string folder;              ///< the one .om below it is the result
+
+  /// What --output makes of it.
+  std::string model() const;
+};
+
+/// How building and running one of many parts went.
+struct Trial {
+  std::string found;    ///< the dumps or outputs; "" while it waits, and when it failed
+  std::string problem;  ///< why there will be none; "" otherwise
 };
 
 /// Words that tell a model with changing shapes which one to run:
@@ -70,6 +79,10 @@ class DeviceSession {
   /// The path of the model; "" when it has to wait. Fails with atc_failed.
   Outcome<std::string> model(const BuildStep& step);
 
+  /// Builds a model and runs it, `run.model` being the result. That it fails is no error of the
+  /// whole: in the script each trial has its own, `<folder of the build>/run.sh`, and goes on.
+  Outcome<Trial> trial(const BuildStep& build, DeviceStep run);
+
   bool waiting() const { return !script_.empty(); }
 
   /// Writes `<folder>/run_on_device.sh`; `again` is the command to repeat afterwards.
@@ -79,6 +92,7 @@ class DeviceSession {
   std::string relative(const std::string& path) const;
   std::vector<std::string> run_words(const DeviceStep& step, bool msame, bool script) const;
   void remember(const DeviceStep& step);
+  Done remember_trial(const BuildStep& build, const std::string& commands);
   Done run(const std::vector<std::string>& words, const std::string& log_path, Number number) const;
 
   std::string folder_;

@@ -54,6 +54,36 @@ Outcome<ModelKind> model_kind(const std::string& path) {
                 "expected a model ending in .onnx, .om, .pb, .prototxt or .mindir", path);
 }
 
+std::string way_around(ModelKind kind, bool golden) {
+  const std::string dumps = golden
+                                ? "give its dumps with --golden-dump FOLDER"
+                                : "compare its dumps with --my-path, --golden-path and --ops-json";
+  const std::string atc = golden ? "" : ", then build that with atc --framework=5";
+  switch (kind) {
+    case ModelKind::frozen:
+      return dumps +
+             ", or convert it: python3 -m tf2onnx.convert --graphdef MODEL.pb --inputs "
+             "IN:0 --outputs OUT:0 --output MODEL.onnx" +
+             atc;
+    case ModelKind::saved_model:
+      return dumps +
+             ", or convert it: python3 -m tf2onnx.convert --saved-model FOLDER --output "
+             "MODEL.onnx" +
+             atc;
+    case ModelKind::caffe:
+      return dumps +
+             ", or convert it: python3 -m caffe2onnx.convert --prototxt MODEL.prototxt "
+             "--caffemodel MODEL.caffemodel --onnx MODEL.onnx" +
+             atc;
+    case ModelKind::mindir:
+      return dumps +
+             ", or export the network from MindSpore again: mindspore.export(net, inputs, "
+             "file_name=\"MODEL\", file_format=\"ONNX\")" +
+             atc;
+    default: return dumps;
+  }
+}
+
 std::string stem_of(const std::string& path) {
   return fs::path(path).stem().string();
 }

@@ -19,6 +19,10 @@ enum class ModelKind : unsigned char {
 /// Fails with bad_path (nothing there, more than 32 GiB) or model_type (another ending).
 Outcome<ModelKind> model_kind(const std::string& path);
 
+/// How a model that cannot be run here takes part all the same: the command that makes an ONNX or
+/// offline model of it, and the options that take its dumps instead.
+std::string way_around(ModelKind kind, bool golden);
+
 /// The file's name without its ending.
 std::string stem_of(const std::string& path);
 

@@ -15,14 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Error not_golden(ModelKind kind, const std::string& path) {
-  const char* const maker = kind == ModelKind::caffe ? "Caffe" : "TensorFlow";
-  return Error{ErrorCode::unsupported,
-               std::string("opdrift cannot run this model; dump it with ") + maker +
-                   " and compare the dumps with --my-path, --golden-path and --ops-json",
-               path};
-}
-
 class Preparation {
  public:
   Preparation(const CompareOptions& options, const Workspace& workspace, DeviceSession& session)
@@ -36,15 +28,15 @@ class Preparation {
   }
 
  private:
-  bool golden_is_onnx() const { return made_.golden_kind == ModelKind::onnx; }
+  bool golden_is_onnx() const { return made_.golden_is_onnx(); }
 
   Done open_models() {
     OPDRIFT_TRY(const ModelKind target, model_kind(options_.target_model));
     if (target != ModelKind::offline) {
-      return failed(Number::not_supported,
-                    "only offline models (.om) can be the target here; dump this one and compare "
-                    "the dumps with --my-path, --golden-path and --ops-json",
-                    options_.target_model);
+      return failed(
+          Number::not_supported,
+          "only offline models (.om) can be the target here; " + way_around(target, false),
+          options_.target_model);
     }
     OPDRIFT_TRY(made_.golden_kind, model_kind(options_.golden_model));
     OPDRIFT_TRY(made_.target, open_device_model(options_.target_model));
@@ -53,7 +45,7 @@ class Preparation {
       OPDRIFT_TRY(made_.golden, open_device_model(options_.golden_model));
       OPDRIFT_CHECK_OK(write_graph_json(options_.golden_model, workspace_.folder + "/model"));
     } else if (!golden_is_onnx()) {
-      return not_golden(made_.golden_kind, options_.golden_model);
+      OPDRIFT_CHECK_OK(check_dumped_golden());
     } else {
       OPDRIFT_TRY(made_.output_nodes, output_nodes_of(options_.golden_model));
     }
@@ -64,13 +56,40 @@ class Preparation {
     if (!golden_is_onnx() && !options_.custom_op.empty()) {
       return failed(Number::bad_parameter, "--custom-op needs a golden ONNX model");
     }
+    if ((options_.localise || options_.single_op) &&
+        (!golden_is_onnx() || !options_.fusion_switch.empty())) {
+      return failed(
+          Number::bad_parameter,
+          "--locat and --single-op cut the golden model up, so it has to be an ONNX model "
+          "without --fusion-switch-file");
+    }
+    return Unit{};
+  }
+
+  /// Models that cannot be run here take part with dumps.
+  Done check_dumped_golden() const {
+    std::error_code problem;
+    if (options_.golden_dump.empty()) {
+      return failed(Number::not_supported,
+                    "opdrift cannot run this model; " + way_around(made_.golden_kind, true),
+                    options_.golden_model);
+    }
+    if (!fs::is_directory(options_.golden_dump, problem)) {
+      return failed(Number::no_dump_file, "expected a folder with golden dumps",
+                    options_.golden_dump);
+    }
+    if (!options_.dump) {
+      return failed(Number::not_supported,
+                    "--dump False needs a golden ONNX model; 'opdrift compare-outputs' compares "
+                    "files of outputs");
+    }
     return Unit{};
   }
 
   /// With a fusion switch the golden side is the same model, built once more.
   Done build_golden() {
     if (options_.fusion_switch.empty()) {
-      made_.golden_path = golden_is_onnx() ? "" : options_.golden_model;
+      made_.golden_path = made_.golden ? options_.golden_model : "";
       return Unit{};
     }
     std::error_code problem;
@@ -141,8 +160,14 @@ class Preparation {
   }
 
   Done find_dumps(const std::string& shape, ShapeRun& run) {
+    if (options_.single_op && !made_.target.image()) {
+      return Unit{};  // operators get golden inputs; only those of an image come out of a dump
+    }
     OPDRIFT_TRY(run.target_dump, device_dump(shape, run, "npu", options_.target_dump,
                                              "dumps of the target model", &made_.target));
+    if (!golden_is_onnx() && !made_.golden_on_device()) {
+      run.golden_dump = options_.golden_dump + (run.name.empty() ? "" : "/" + run.name);
+    }
     if (!made_.golden_on_device()) {
       return Unit{};
     }

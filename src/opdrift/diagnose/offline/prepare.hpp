@@ -34,6 +34,7 @@ struct Prepared {
   std::set<std::string> output_nodes;
   std::vector<ShapeRun> shapes;
 
+  bool golden_is_onnx() const { return golden_kind == ModelKind::onnx; }
   /// True when device dumps are the golden side.
   bool golden_on_device() const { return !golden_path.empty(); }
 };

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "unit/diagnose/offline/offline_testing.hpp"
+#include "unit/diagnose/offline/stand_ins.hpp"
 
 #include "opdrift/diagnose/offline/device_dumps.hpp"
 #include "opdrift/diagnose/offline/dump_run.hpp"
@@ -246,6 +247,96 @@ TEST(CompareOffline, ARealModelIsComparedOperatorByOperator) {
   EXPECT_EQ(std::count_if(rows.begin(), rows.end(), wrong), 0) << real.printed;
 }
 
+TEST(CompareOffline, AFusionSwitchBuildsTheGoldenModelAnew) {
+  SmallCase small("atc --model=m.onnx --soc_version=Ascend310P3 --input_shape=x:2,3", {2, 3});
+  small.options.fusion_switch = small.folder.file("off.cfg", "{}");
+  const CompareEnd waiting = small.compare();
+  ASSERT_TRUE(waiting.waiting);
+  const std::string script = content_of(waiting.folder + "/run_on_device.sh");
+  EXPECT_NE(script.find("\natc --framework=5 --soc_version=Ascend310P3 --model="),
+            std::string::npos)
+      << script;
+  EXPECT_NE(script.find("--output=close_fusion_om_model --fusion_switch_file="), std::string::npos);
+  EXPECT_NE(script.find("off.cfg --input_shape=x:2,3\n"), std::string::npos) << script;
+  EXPECT_NE(script.find("--model close_fusion_om_model.om "), std::string::npos) << script;
+}
+
+TEST(CompareOffline, AFusionSwitchIsComparedWithItsOwnDumps) {
+  OPDRIFT_NEEDS_ONNXRUNTIME();
+  SmallCase small("atc --model=m.onnx --soc_version=Ascend310P3 --input_shape=x:2,3", {2, 3});
+  small.options.fusion_switch = small.folder.file("off.cfg", "{}");
+  small.options.tool_kit = small.folder / "kit";
+  small.options.target_dump = small.folder / "npu";
+  small.options.golden_dump = small.folder / "off";
+  small.dump_device(small.options.target_dump);
+  small.dump_device(small.options.golden_dump);
+  write_program(small.folder / "kit/compiler/bin/atc",
+                std::string(kReadOptions) +
+                    "echo built\n[ -e \"$opt_fusion_switch_file\" ] && /bin/cp " +
+                    small.options.target_model + " \"$opt_output.om\"\n");
+  const CompareEnd end = small.compare();
+  ASSERT_EQ(end.results.size(), 1U);
+  EXPECT_EQ(by_tensor(end.results[0]).at("Mul_2:output:0"), "NO");
+  EXPECT_TRUE(fs::exists(end.folder + "/close_fusion_om_model.om"));
+  EXPECT_EQ(content_of(end.folder + "/atc.log"), "built\n");
+  write_program(small.folder / "kit/compiler/bin/atc", "exit 1\n");
+  const auto failed = compare_offline(small.options);
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().number, Number::atc_failed);
+}
+
+TEST(CompareOffline, AGoldenModelThatCannotBeRunTakesPartWithItsDumps) {
+  OPDRIFT_NEEDS_ONNXRUNTIME();
+  SmallCase small;
+  small.options.target_dump = small.folder / "npu";
+  small.dump_device(small.options.target_dump);
+  small.options.golden_model = small.folder.file("frozen.pb", "x");
+  const auto refused = compare_offline(small.options);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().number, Number::not_supported);
+  EXPECT_NE(refused.error().error.message.find("--golden-dump"), std::string::npos);
+  EXPECT_NE(refused.error().error.message.find("tf2onnx.convert --graphdef"), std::string::npos);
+  small.options.golden_dump = small.folder / "own/dump";
+  EXPECT_EQ(by_tensor(small.compare().results.at(0)).size(), 5U);
+}
+
+// The error of the middle operator is its own: alone it is as bad as in the network.
+TEST(CompareOffline, LocatGoesOnFromTheTableAndWaitsForItsProbes) {
+  OPDRIFT_NEEDS_ONNXRUNTIME();
+  SmallCase small;
+  small.options.localise = true;
+  small.options.target_dump = small.folder / "npu";
+  small.dump_device(small.options.target_dump, [](const std::string& name, auto& values) {
+    values[0] += name == "a_b_c" ? 50.0 : 0.0;
+  });
+  const CompareEnd waiting = small.compare();
+  ASSERT_TRUE(waiting.waiting);
+  EXPECT_EQ(waiting.results.size(), 1U);
+  const std::string probe = waiting.folder + "/locat/0/probe_1";
+  std::ofstream(probe + "/device.om") << "built";
+  fs::create_directories(probe + "/result");
+  const std::vector<std::byte> bytes = bytes_of(DType::f32, std::vector<double>{50, 0, 0, 0, 0, 0});
+  ASSERT_TRUE(io::write_file(probe + "/result/out_0.bin", as_text(bytes)));
+  const CompareEnd end = small.compare();
+  EXPECT_FALSE(end.waiting);
+  EXPECT_EQ(content_of(end.folder + "/error_interval_info.txt"), "a/b.c:a/b.c\n");
+}
+
+TEST(CompareOffline, SingleOpNeedsNoDumpsOfTheWholeNetwork) {
+  OPDRIFT_NEEDS_ONNXRUNTIME();
+  SmallCase small;
+  small.options.single_op = true;
+  const CompareEnd waiting = small.compare();
+  ASSERT_TRUE(waiting.waiting);
+  EXPECT_FALSE(fs::exists(waiting.folder + "/dump_data/npu"));
+  const std::string part = waiting.folder + "/single_op/0_broken";
+  fs::copy_file(small.options.target_model, part + "/0_broken.om");
+  small.dump_device(part + "/dump_data/npu/1");
+  const CompareEnd end = small.compare();
+  EXPECT_EQ(end.results.at(0), end.folder + "/single_op/single_op_summary.csv");
+  EXPECT_EQ(by_tensor(end.results[0]).at("first:output:0"), "NO");
+}
+
 TEST(CheckOptions, ContradictionsHaveTheirNumbers) {
   const auto number_of_check = [](const std::function<void(CompareOptions&)>& change) {
     CompareOptions options;
@@ -260,6 +351,9 @@ TEST(CheckOptions, ContradictionsHaveTheirNumbers) {
   EXPECT_EQ(number_of_check([](auto& o) { o.dump = false, o.single_op = true; }), 1);
   EXPECT_EQ(number_of_check([](auto& o) { o.single_op = true, o.localise = true; }), 1);
   EXPECT_EQ(number_of_check([](auto& o) { o.single_op = true, o.custom_op = "RoiExtractor"; }), 1);
+  EXPECT_EQ(number_of_check(
+                [](auto& o) { o.single_op = true, o.rule = o.target_path = o.golden_path = "x"; }),
+            1);
   EXPECT_EQ(number_of_check([](auto& o) { o.device = "256"; }), 17);
   EXPECT_EQ(number_of_check([](auto& o) { o.max_elements = -1; }), 1);
   EXPECT_EQ(number_of_check([](auto& o) { o.rule = "g.json"; }), 1);

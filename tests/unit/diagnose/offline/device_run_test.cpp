@@ -2,9 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 #include "unit/diagnose/offline/offline_testing.hpp"
+#include "unit/diagnose/offline/stand_ins.hpp"
 
 #include "opdrift/diagnose/offline/device_dumps.hpp"
 #include "opdrift/diagnose/offline/device_model.hpp"
@@ -15,23 +14,6 @@ namespace {
 
 using namespace opdrift::diagnose::testing;  // NOLINT
 using Words = std::vector<std::string>;
-
-/// PATH as long as the object lives.
-class SearchPath {
- public:
-  explicit SearchPath(const std::string& value) : before_(std::getenv("PATH")) {
-    ::setenv("PATH", value.c_str(), 1);
-  }
-  ~SearchPath() { ::setenv("PATH", before_.c_str(), 1); }
-
- private:
-  std::string before_;
-};
-
-void write_program(const std::string& path, const std::string& text) {
-  std::ofstream(path) << "#!/bin/sh\n" << text;
-  fs::permissions(path, fs::perms::owner_all);
-}
 
 /// small_model built with the options in `command`.
 DeviceModel model_built_by(const TempFolder& folder, const std::string& command) {
@@ -134,6 +116,53 @@ TEST(DeviceSession, ProgramsThatAreThereAreRun) {
   const auto acl = nlohmann::json::parse(content_of(step.folder + ".acl.json"));
   EXPECT_EQ(acl["dump"]["dump_list"][1]["model_name"], "sub");
   EXPECT_EQ(acl["dump"]["dump_path"], step.folder);
+}
+
+// Without the module the older program is taken; it makes its own acl.json.
+TEST(DeviceSession, MsameRunsWhereTheModuleIsMissing) {
+  const TempFolder folder;
+  write_program(folder / "bin/msame",
+                "echo \"$@\"\n" + std::string(kReadOptions) +
+                    "[ \"$opt_dump\" = true ] || { : > \"$opt_output/m_output_0.bin\"; exit 0; }\n"
+                    "/bin/mkdir -p \"$opt_output/20240101/0/m/1/0\"\n"
+                    ": > \"$opt_output/20240101/0/m/1/0/Add.a.1.2.1700000000000001\"\n");
+  const SearchPath path(folder / "bin");
+  DeviceSession session(folder.path(), nullptr, [](const std::string&) {});
+  DeviceStep step = step_in(folder);
+  step.dynamic = {"--dymBatch", "4", "--outputSize", "100"};
+  const auto dumps = session.dumps(step);
+  ASSERT_TRUE(dumps) << dumps.error().error.to_string();
+  EXPECT_EQ(*dumps, step.folder + "/20240101/0/m/1/0");
+  EXPECT_EQ(content_of(step.folder + ".log"),
+            "--model " + step.model + " --input " + step.inputs[0] + " --output " + step.folder +
+                " --outfmt BIN --device 0 --dump true --dymBatch 4 --outputSize 100\n");
+  step.folder = folder / "outputs";
+  step.dump = false;
+  const auto outputs = session.dumps(step);
+  ASSERT_TRUE(outputs) << outputs.error().error.to_string();
+  EXPECT_EQ(find_output_files(*outputs).size(), 1U);
+  EXPECT_EQ(content_of(step.folder + ".log").find("--dump"), std::string::npos);
+}
+
+TEST(DeviceSession, ATrialThatFailedElsewhereIsOver) {
+  const TempFolder folder;
+  const SearchPath nothing(folder / "no-bin");
+  DeviceSession session(folder.path(), nullptr, [](const std::string&) {});
+  const BuildStep build{"part", {"atc", "--output=" + (folder / "p/part")}, folder / "p"};
+  DeviceStep step = step_in(folder);
+  step.folder = folder / "p/result";
+  const auto waits = session.trial(build, step);
+  ASSERT_TRUE(waits) << waits.error().error.to_string();
+  EXPECT_EQ(waits->found + waits->problem, "");
+  ASSERT_TRUE(session.write_script("again"));
+  EXPECT_NE(content_of(folder / "run_on_device.sh").find("\nsh p/run.sh || : > p/failed\n"),
+            std::string::npos);
+  const std::string script = content_of(folder / "p/run.sh");
+  EXPECT_NE(script.find("\natc --output=p/part\n"), std::string::npos) << script;
+  EXPECT_NE(script.find("ais_bench --model p/part.om"), std::string::npos) << script;
+  folder.file("p/failed", "");
+  const auto failed = session.trial(build, step);
+  EXPECT_NE(failed->problem.find("p/run.sh"), std::string::npos) << failed->problem;
 }
 
 TEST(DeviceSession, ABuildHasToLeaveOneModel) {
