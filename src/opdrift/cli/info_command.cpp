@@ -127,7 +127,8 @@ int run_info(std::span<const std::string> arguments) {
   app.footer(kFooter);
   std::string path;
   std::string format = "text";
-  app.add_option("PATH", path, "dump file or folder; offline model (.om, om2), graph json, text graph")
+  app.add_option("PATH", path,
+                 "dump file or folder; offline model (.om, om2), graph json, text graph")
       ->required();
   app.add_option("-f,--format", format, "text or json")->check(CLI::IsMember({"text", "json"}));
   graph::GraphFileOptions options;

@@ -53,8 +53,7 @@ struct Search {
     job.golden = run.dump_folder;
     job.folder = folder / "locat";
     job.file = folder / "error_interval_info.txt";
-    job.build = {"atc", graph::parse_atc_command("atc --precision_mode=force_fp16 --out_nodes=y:0"),
-                 "Ascend310P3"};
+    job.build = {"atc", graph::parse_atc_command("atc --precision_mode=force_fp16"), "Ascend310P3"};
     write_program(folder / "bin/atc", std::string(kReadOptions) + "echo \"$opt_model\" >> " +
                                           (folder / "built") +
                                           "\n/bin/cp \"$opt_model\" \"$opt_output.om\"\n");
@@ -110,6 +109,20 @@ std::string text_of(const Located& located) {
     text += interval.first + ":" + interval.last + "\n";
   }
   return text;
+}
+
+TEST(PartBuild, KeepsTheOptionsThatAreNotAboutTheWholeModel) {
+  const TempFolder folder;
+  const DeviceGraph graph(io::testing::small_model().graph, {2, 3},
+                          "atc --model=m.onnx --out_nodes=y:0 --input_shape=x:2,3 "
+                          "--insert_op_conf=a.cfg --precision_mode=force_fp16 --output=m");
+  const auto model = open_device_model(graph.write(folder / "m.json"));
+  ASSERT_TRUE(model) << model.error().error.to_string();
+  const BuildStep step = build_step(part_build(*model, ""), "part.onnx", "out", "part");
+  EXPECT_EQ(step.words,
+            (std::vector<std::string>{"atc", "--framework=5", "--model=part.onnx",
+                                      "--output=out/part", "--precision_mode=force_fp16"}));
+  EXPECT_EQ(step.model(), "out/part.om");
 }
 
 TEST(LocateError, FindsTheLatestStartFromWhichTheErrorShows) {
