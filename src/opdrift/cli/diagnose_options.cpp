@@ -56,6 +56,10 @@ void add_evidence_options(CLI::App& app, DiagnoseOptions& options) {
   add("--graph", options.graphs,
       "compiled model of the base run, or ROLE=FILE for that of another run");
   add("--model", evidence.model, "ONNX model of the golden");
+  add("--weights", evidence.weights,
+      "weights the ONNX model was exported from: npz, npy folder, safetensors or pt");
+  add("--input-name", evidence.input_names,
+      "name of an input of the original model; once per input");
   add("--command", evidence.command, "atc command of the base run, where the graph has none");
   add("--aipp", evidence.aipp, "AIPP file of the base run");
   add("--soc", evidence.device_soc, "chip the dumps were made on");
@@ -95,7 +99,16 @@ void add_auto_options(CLI::App& app, DiagnoseOptions& options) {
 bool has_evidence(const diagnose::evidence::CollectOptions& options) {
   return !options.dumps.empty() || !options.mixed.empty() || !options.results.empty() ||
          !options.verdicts.empty() || !options.graph.empty() || !options.command.empty() ||
-         !options.online.empty();
+         !options.online.empty() || !options.weights.empty();
+}
+
+/// An option that says nothing without the model.
+Status check_model_options(const diagnose::evidence::CollectOptions& options) {
+  if (options.model.empty() && (!options.weights.empty() || !options.input_names.empty())) {
+    return Error{ErrorCode::invalid_argument,
+                 "--weights and --input-name are compared with an ONNX model: give --model"};
+  }
+  return Unit{};
 }
 
 }  // namespace
@@ -155,6 +168,7 @@ Result<diagnose::evidence::CollectOptions> collect_options(const DiagnoseOptions
       made.graphs[graph.substr(0, cut)] = graph.substr(cut + 1);
     }
   }
+  OPDRIFT_CHECK_OK(check_model_options(made));
   if (!has_evidence(made)) {
     return Error{ErrorCode::invalid_argument,
                  "nothing to go by: give dumps (--base DIR --golden DIR), a result (--result), "

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "unit/diagnose/flow_testing.hpp"
+#include "unit/io/onnx_testing.hpp"
 #include "unit/pipeline/dump_testing.hpp"
 
 #include "opdrift/diagnose/evidence/collect.hpp"
@@ -164,6 +165,47 @@ TEST_F(Evidence, BuffersAreShownWithTheirPlaces) {
   EXPECT_NE(places[1].find("64 to 191; all begin at multiples of 32 bytes"), std::string::npos);
 }
 
+// "late" holds what "early" made; in "part" bytes 128 to 639 are those of "early".
+TEST_F(Evidence, TheTensorThatOverwroteAnotherIsNamed) {
+  std::vector<double> early;
+  for (int i = 0; i < 256; ++i) {
+    early.push_back(std::cos(1.7 * i * i) * (1.0 + 0.01 * i));
+  }
+  std::vector<double> part = wave(1.0);
+  std::copy(early.begin() + 32, early.begin() + 160, part.begin() + 32);
+  for (const char* const role : {"base", "noreuse"}) {
+    const bool base = std::string(role) == "base";
+    write(role, "early", 1, early);
+    write(role, "fine", 2, wave(2.0));
+    write(role, "late", 3, base ? early : wave(1.0));
+    write(role, "part", 4, base ? part : wave(1.0));
+  }
+  CollectOptions options = runs({"base", "noreuse"});
+  options.verdicts = {{"base", "fail"}, {"high", "fail"}, {"nobuf", "fail"}, {"noreuse", "pass"}};
+  const auto collected = collect_facts(options);
+  ASSERT_TRUE(collected) << collected.error().to_string();
+  const flow::OperatorList& operators = collected->compare.at("base.vs.noreuse");
+  ASSERT_EQ(operators.size(), 4U);
+  EXPECT_TRUE(operators[1].foreign.empty());
+  ASSERT_EQ(operators[2].foreign.size(), 1U);
+  EXPECT_NE(operators[2].foreign[0].find("that of early:output:0"), std::string::npos)
+      << operators[2].foreign[0];
+  ASSERT_EQ(operators[3].foreign.size(), 1U);
+  EXPECT_NE(operators[3].foreign[0].find("early:output:0"), std::string::npos)
+      << operators[3].foreign[0];
+  const flow::Diagnosis found = flow::diagnose(*collected, {});
+  EXPECT_EQ(summary(found), "MEMORY [late]");
+  EXPECT_TRUE(std::any_of(found.checks.begin(), found.checks.end(), [](const flow::Check& check) {
+    return check.id == "B" && check.result.find("that of early:output:0") != std::string::npos;
+  }));
+}
+
+TEST_F(Evidence, ZeroAndMinusZeroAreOneNumberOfARepetition) {
+  write("base", "a", 1, {0.0, 1.0, 2.0, 3.0});
+  write("repeat", "a", 1, {-0.0, 1.0, 2.0, 3.0});
+  EXPECT_EQ(outcome(runs({"base", "repeat"})), "- [] -> high");
+}
+
 TEST_F(Evidence, ASecondDumpThatDiffersIsNoEvidence) {
   write("base", "a", 1, wave(1.0));
   write("base", "b", 2, wave(1.0));
@@ -262,6 +304,76 @@ TEST_F(Evidence, WhatIsNoTableSaysSo) {
   }
 }
 
+/// x -> Add c -> Relu -> Mul -> y; c is {0.1, -2, 0.25}.
+class ExportEvidence : public Evidence {
+ protected:
+  CollectOptions small_model() const {
+    EXPECT_TRUE(io::onnx::write_model(path("m.onnx"), io::testing::small_model()));
+    CollectOptions options;
+    options.model = path("m.onnx");
+    return options;
+  }
+};
+
+TEST_F(ExportEvidence, WeightsThatAreOthersAreAFaultOfTheExport) {
+  CollectOptions options = small_model();
+  options.weights = path("weights");
+  testing::write_npy_file(path("weights/module.c.npy"), DType::f32, {3}, {0.1, -2.0, 0.25});
+  testing::write_npy_file(path("weights/gone.npy"), DType::f32, {1}, {1.0});
+  auto collected = collect_facts(options);
+  ASSERT_TRUE(collected) << collected.error().to_string();
+  EXPECT_TRUE(collected->export_faults.empty());
+  ASSERT_EQ(collected->export_findings.size(), 1U);
+  EXPECT_EQ(collected->export_findings[0].substr(0, 24), "1 of 2 weights given are");
+
+  testing::write_npy_file(path("weights/module.c.npy"), DType::f32, {3}, {0.1, 2.0, 0.25});
+  collected = collect_facts(options);
+  ASSERT_TRUE(collected) << collected.error().to_string();
+  ASSERT_EQ(collected->export_faults.size(), 1U);
+  EXPECT_EQ(collected->export_faults[0].substr(0, 28), "c is not the weight given: r");
+  EXPECT_EQ(summary(flow::diagnose(*collected, {})), "EXPORT [] -> high");
+
+  testing::write_npy_file(path("weights/module.c.npy"), DType::f32, {4}, {0.1, 2.0, 0.25, 1.0});
+  collected = collect_facts(options);
+  ASSERT_TRUE(collected) << collected.error().to_string();
+  EXPECT_EQ(collected->export_faults.at(0), "c has the shape [3], the weight given [4]");
+}
+
+TEST_F(ExportEvidence, WeightsOfOtherNamesAreNotCompared) {
+  CollectOptions options = small_model();
+  options.weights = path("w.npy");
+  testing::write_npy_file(path("w.npy"), DType::f32, {3}, {1.0, 1.0, 1.0});
+  const auto collected = collect_facts(options);
+  ASSERT_TRUE(collected) << collected.error().to_string();
+  EXPECT_TRUE(collected->export_faults.empty());
+  EXPECT_EQ(collected->export_findings.at(0).substr(0, 21), "none of the 1 weights");
+  options.weights = path("absent");
+  EXPECT_FALSE(collect_facts(options));
+}
+
+TEST_F(ExportEvidence, InputsThatBecameConstantsAreNamed) {
+  CollectOptions options = small_model();
+  options.input_names = {"x"};
+  EXPECT_TRUE(collect_facts(options)->export_faults.empty());
+  options.input_names = {"x", "c"};
+  const auto named = collect_facts(options);
+  ASSERT_TRUE(named) << named.error().to_string();
+  EXPECT_EQ(
+      named->export_faults,
+      (std::vector<std::string>{"the model takes 1 input (x), 2 were listed; not among them: c",
+                                "the input c was baked in as a constant of that name"}));
+  options.input_names.clear();
+  options.online = path("online");
+  testing::write_npy_file(path("online/input_0.npy"), DType::f32, {1, 3}, {1.0, 2.0, 3.0});
+  testing::write_npy_file(path("online/input_1.npy"), DType::f32, {1, 3}, {0.1, -2.0, 0.25});
+  const auto found = collect_facts(options);
+  ASSERT_TRUE(found) << found.error().to_string();
+  EXPECT_EQ(found->export_faults,
+            (std::vector<std::string>{
+                "the constant c holds the values of input_1: this input was baked in",
+                "the online run has 2 inputs, the model takes 1 (x)"}));
+}
+
 TEST_F(Evidence, VerdictsAndMissingFoldersAreChecked) {
   CollectOptions options;
   options.verdicts = {{"base", "perhaps"}};
@@ -284,6 +396,11 @@ TEST_F(Evidence, BoundaryFoldersPairByName) {
   ASSERT_TRUE(collected) << collected.error().to_string();
   EXPECT_NEAR(*collected->boundary->input_cosine, 1.0, 1e-12);
   EXPECT_NEAR(*collected->boundary->output_cosine, -1.0, 1e-12);
+  testing::write_npy_file(path("offline/input_0.npy"), DType::f32, {16, 16}, wave(255.0));
+  collected = collect_facts(options);
+  ASSERT_TRUE(collected) << collected.error().to_string();
+  EXPECT_NEAR(*collected->boundary->input_cosine, 1.0, 1e-12);
+  EXPECT_EQ(summary(flow::diagnose(*collected, {})), "PREPROCESS []");
   testing::write_npy_file(path("offline/input_0.npy"), DType::f32, {16, 16}, wave(-1.0));
   collected = collect_facts(options);
   ASSERT_TRUE(collected) << collected.error().to_string();

@@ -143,6 +143,37 @@ TEST(PrecisionStep, TheGoldenProvesPrecisionWithoutVerdicts) {
             "OPERATOR [a] -> high");
 }
 
+TEST(PrecisionStep, AnUnjudgedHighPrecisionRunLeavesASuspicion) {
+  const std::string runs = "{'runs':{'base':{'verdict':'fail'},'high':{}},'compare':{";
+  const std::string overflow =
+      "'base.vs.high':[{'op':'a','cos_in':[1],'cos_out':[0.7],'ref_absmax':109508}]";
+  const Diagnosis found = diagnose(facts(runs + overflow + "}}"), {});
+  EXPECT_EQ(summary(found), "OVERFLOW [a] -> high");
+  EXPECT_EQ(found.confidence, Confidence::suspected);
+  EXPECT_NE(found.next.at(0).why.find("--verdict high=pass"), std::string::npos);
+  EXPECT_EQ(
+      outcome(runs + overflow + ",'base.vs.golden':[{'op':'b','cos_in':[1],'cos_out':[0.5]}]}}"),
+      "OPERATOR [b] -> high");
+  EXPECT_EQ(outcome(runs + "'base.vs.high':[{'op':'a','cos_in':[1],'cos_out':[1]}]}}"),
+            "- [] -> high");
+}
+
+TEST(PrecisionStep, InputsBeyondTheRangeAreOverflow) {
+  EXPECT_EQ(outcome(with("base.vs.high",
+                         "{'op':'a','type':'ReduceMean','cos_in':[0.99],'cos_out':[0.7],"
+                         "'ref_absmax':900,'ref_in_absmax':80000}")),
+            "OVERFLOW [a] -> mixed_1");
+}
+
+TEST(PrecisionStep, UntilThereAreDumpsTheGoldenSaysWhatItCan) {
+  const Diagnosis found = diagnose(
+      facts(with("base.vs.golden", "{'op':'a','cos_in':[1],'cos_out':[0.7],'ref_absmax':109508}")),
+      {});
+  EXPECT_EQ(summary(found), "- [] -> dump base.vs.high");
+  EXPECT_NE(found.checks.back().result.find("a: cosine 0.7; values up to 109508"),
+            std::string::npos);
+}
+
 TEST(PrecisionStep, ABaseRunInHighPrecisionNeedsNoOther) {
   EXPECT_EQ(outcome("{'runs':{'base':{'verdict':'fail'}},'options':{'precision_mode':"
                     "'force_fp32'}}"),

@@ -91,12 +91,77 @@ TEST(DiagnosisFlow, AnAippModelsOwnInputMayDifferFromTheGoldens) {
             "AIPP []");
 }
 
+TEST(DiagnosisFlow, RawImagesAreNotComparedWithWhatIsMadeOfThem) {
+  const std::string raw =
+      "'base':{'verdict':'fail','input_digest':'raw'},'high':{'verdict':"
+      "'fail','input_digest':'raw'},'nobuf':{'verdict':'fail'},'noreuse':"
+      "{'verdict':'fail'},'nofuse':{'verdict':'fail'}";
+  const std::string aipp = "},'options':{'insert_op_conf':'a.cfg'},'aipp_input_cosine':0.4}";
+  EXPECT_EQ(outcome("{'runs':{" + raw + ",'golden':{'input_digest':'made'}" + aipp), "AIPP []");
+  EXPECT_EQ(outcome("{'runs':{" + raw +
+                    ",'golden':{'input_digest':'made'},'noaipp':{'verdict':'pass',"
+                    "'input_digest':'made'}}}"),
+            "AIPP []");
+  EXPECT_EQ(outcome("{'runs':{" + raw +
+                    ",'golden':{'input_digest':'made'},'noaipp':{'input_digest':'other'}" + aipp),
+            "BAD_EVIDENCE []");
+}
+
+// 0.995 is another picture of the same scene; rounding to bfloat16 leaves 0.99999.
+TEST(DiagnosisFlow, InputsHaveToBeTheSameNotAlike) {
+  const auto data = [](const std::string& cosine) {
+    return "{'runs':{'base':{'verdict':'fail'},'high':{'verdict':'pass'}},'compare':"
+           "{'base.vs.high':[{'op':'x','type':'Data','cos_in':[],'cos_out':[" +
+           cosine + "]},{'op':'a','cos_in':[" + cosine + "],'cos_out':[0.5]}]}}";
+  };
+  EXPECT_EQ(outcome(data("0.995")), "BAD_EVIDENCE []");
+  EXPECT_EQ(outcome(data("0.99999")), "PRECISION [a] -> mixed_1");
+}
+
+std::string checks_of(const std::string& text) {
+  std::string all;
+  for (const Check& check : diagnose(facts(text), {}).checks) {
+    all += check.id + ": " + check.result + "\n";
+  }
+  return all;
+}
+
+TEST(DiagnosisFlow, EvidenceThatContradictsItselfIsNamed) {
+  EXPECT_NE(checks_of("{'runs':{'base':{'verdict':'fail'},'high':{'verdict':'pass',"
+                      "'output_cosine':0.3}}}")
+                .find("C5: high passes though its outputs do not agree"),
+            std::string::npos);
+  const std::string equal =
+      "{'runs':{'base':{'verdict':'fail'},'high':{'verdict':'fail'},'nobuf':{'verdict':'pass'}},"
+      "'compare':{'base.vs.nobuf':[{'op':'a','cos_in':[1],'cos_out':[1]}]}}";
+  EXPECT_NE(checks_of(equal).find("C5: base and nobuf agree in every operator"), std::string::npos);
+  const Diagnosis found = diagnose(facts(equal), {});
+  EXPECT_EQ(summary(found), "BUFFER []");
+  EXPECT_EQ(found.confidence, Confidence::suspected);
+  EXPECT_NE(checks_of("{'runs':{'noreuse':{'verdict':'pass'}},'repeat':{'identical':false}}")
+                .find("overwritten memory is the likely reason"),
+            std::string::npos);
+}
+
+TEST(DiagnosisFlow, FaultsOfTheExportCountWhenNothingBetterIsKnown) {
+  const std::string fault = "'export':{'faults':['w is not the weight given']}";
+  EXPECT_EQ(outcome("{" + fault + "}"), "EXPORT [] -> high");
+  EXPECT_EQ(outcome("{'runs':{'base':{'verdict':'fail'}},'compare':{'base.vs.golden':["
+                    "{'op':'a','cos_in':[1],'cos_out':[0.5]}]}," +
+                    fault + "}"),
+            "OPERATOR [a] -> high");
+  EXPECT_EQ(outcome("{'export':{'output_cosine':0.999,'faults':['w']}}"), "- [] -> high");
+  EXPECT_EQ(outcome("{'export':{'output_cosine':0.5,'faults':['w']}}"), "EXPORT []");
+}
+
 TEST(DiagnosisFlow, BoundaryComesBeforeTheModel) {
   EXPECT_EQ(outcome("{'boundary':{'input_cosine':0.9899,'output_cosine':1}}"), "PREPROCESS []");
   EXPECT_EQ(outcome("{'boundary':{'input_cosine':NaN,'output_cosine':1}}"), "PREPROCESS []");
   EXPECT_EQ(outcome("{'boundary':{'input_cosine':0.99,'output_cosine':0.991}}"), "POSTPROCESS []");
   EXPECT_EQ(outcome("{'boundary':{'input_cosine':1,'output_cosine':0.99}}"), "- [] -> high");
   EXPECT_EQ(outcome("{'boundary':{'output_cosine':1}}"), "- [] -> high");
+  EXPECT_EQ(outcome("{'boundary':{'input_cosine':1,'input_close':false,'output_cosine':1}}"),
+            "PREPROCESS []");
   EXPECT_EQ(outcome("{'boundary':{'input_cosine':1}}"), "- [] -> high");
 }
 
@@ -167,6 +232,16 @@ TEST(DiagnosisFlow, BufferAndMemory) {
   EXPECT_EQ(outcome("{'runs':{" + high_fails +
                     ",'noreuse':{'verdict':'fail'}},'options':{'buffer_optimize':'off_optimize'}}"),
             "- [] -> nofuse");
+  EXPECT_EQ(outcome("{'runs':{" + high_fails + "},'options':{'buffer_optimize':'l1_optimize'}}"),
+            "- [] -> noreuse");
+}
+
+TEST(DiagnosisFlow, DataOfAnotherTensorIsASignOfOverwrittenMemory) {
+  EXPECT_NE(checks_of("{'runs':{'base':{'verdict':'fail'},'high':{'verdict':'fail'}},'compare':"
+                      "{'base.vs.golden':[{'op':'b','cos_in':[1],'cos_out':[0.1],"
+                      "'foreign':['every byte is that of a:output:0']}]}}")
+                .find("B: b: every byte is that of a:output:0; that is a sign"),
+            std::string::npos);
 }
 
 TEST(DiagnosisFlow, FusionIsSuspectedFromTheGoldenAlone) {
@@ -189,6 +264,13 @@ TEST(DiagnosisFlow, FusionIsSuspectedFromTheGoldenAlone) {
             "- [] -> dump base.vs.nofuse");
 }
 
+// A wrong var_reci alone leaves the cosine at 1.
+TEST(DiagnosisFlow, AnAippInputOfAnotherScaleIsBadThoughAlike) {
+  const std::string runs = "{'runs':{" + kAllFail + "},'aipp_input_cosine':1";
+  EXPECT_EQ(outcome(runs + ",'aipp_input_close':false}"), "AIPP []");
+  EXPECT_EQ(outcome(runs + ",'aipp_input_close':true}"), "- [] -> dump base.vs.golden");
+}
+
 TEST(DiagnosisFlow, DataStepAsksForWhatIsLeftOut) {
   EXPECT_EQ(outcome("{'runs':{" + kAllFail + "},'options':{'insert_op_conf':'a'}}"),
             "- [] -> noaipp");
@@ -200,6 +282,12 @@ TEST(DiagnosisFlow, DataStepAsksForWhatIsLeftOut) {
                     ",'noaipp':{'verdict':'fail'}},"
                     "'options':{'insert_op_conf':'a'}}"),
             "- [] -> dump base.vs.golden");
+  // It fails without AIPP as well: what the Data operator holds is the raw image.
+  EXPECT_EQ(outcome("{'runs':{" + kAllFail +
+                    ",'noaipp':{'verdict':'fail'}},'options':{'insert_op_conf':'a'},'compare':"
+                    "{'base.vs.golden':[{'op':'x','type':'Data','cos_in':[],'cos_out':[0.2]},"
+                    "{'op':'c','cos_in':[1],'cos_out':[0.5]}]}}"),
+            "OPERATOR [c]");
   EXPECT_EQ(outcome("{'runs':{" + kAllFail + "},'options':{'compression_optimize_conf':'q'}}"),
             "- [] -> noquant");
   EXPECT_EQ(outcome("{'runs':{" + kAllFail +

@@ -27,19 +27,29 @@ void keep_worse(double cosine, std::optional<double>& worst) {
   }
 }
 
+// A rounded or resampled input is closer than this, a scaled one is not.
+constexpr double kClose = 1e-2;
+
 /// One pair of tensors: how alike they are, and what the classifier says.
 struct Likeness {
   double cosine = kNan;
+  bool close = false;
   std::optional<classify::InputClass> found;
 };
 
-double cosine_between(const tensor::Tensor& golden, const tensor::Tensor& target) {
+/// NaN where they cannot be compared.
+Likeness likeness_between(const tensor::Tensor& golden, const tensor::Tensor& target) {
+  Likeness like;
   const auto pair = pipeline::align_pair(golden, target);
   if (!pair) {
-    return kNan;
+    return like;
   }
-  const auto measured = metrics::measure(pair->golden, pair->target);
-  return measured ? cosine_of(*measured) : kNan;
+  if (const auto measured = metrics::measure(pair->golden, pair->target)) {
+    like.cosine = cosine_of(*measured);
+    like.close = measured->class_mismatches == 0 &&
+                 (measured->max_abs.value == 0.0 || measured->relative_l2() <= kClose);
+  }
+  return like;
 }
 
 Likeness compare_tensors(const IndexedTensor& golden, const IndexedTensor& device) {
@@ -47,7 +57,7 @@ Likeness compare_tensors(const IndexedTensor& golden, const IndexedTensor& devic
   const auto g = pipeline::load(golden);
   const auto d = pipeline::load(device);
   if (g && d) {
-    like.cosine = cosine_between(*g, *d);
+    like = likeness_between(*g, *d);
     if (auto found = classify::classify_tensors(*g, *d)) {
       like.found = std::move(*found);
     }
@@ -92,6 +102,7 @@ void add_aipp_pair(const IndexedTensor& golden, const IndexedTensor& device,
                    const fixes::AippOp& config, AippEvidence& evidence) {
   const Likeness like = compare_tensors(golden, device);
   keep_worse(like.cosine, evidence.cosine);
+  evidence.close = evidence.close && like.close;
   if (!like.found || like.found->equal()) {
     return;
   }
@@ -115,6 +126,9 @@ Result<flow::BoundaryFacts> compare_boundary(const std::string& online,
     const IndexedTensor* const partner = find_tensor(device, tensor.label());
     const Likeness like = partner != nullptr ? compare_tensors(tensor, *partner) : Likeness{};
     keep_worse(like.cosine, input ? facts.input_cosine : facts.output_cosine);
+    if (input) {
+      facts.input_close = facts.input_close.value_or(true) && like.close;
+    }
     if (input && like.found && !like.found->equal()) {
       facts.findings.push_back(finding_text(tensor.name.operator_name, *like.found));
     } else if (partner == nullptr) {

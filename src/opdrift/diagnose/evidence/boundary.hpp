@@ -19,6 +19,7 @@ Result<flow::BoundaryFacts> compare_boundary(const std::string& online, const st
 /// What AIPP makes against the golden's network inputs.
 struct AippEvidence {
   std::optional<double> cosine;       ///< the worst; nothing when there is nothing to compare
+  bool close = true;                  ///< relative L2 of all at most 1e-2
   std::vector<std::string> findings;  ///< of the classifier, with the keys to change
 };
 

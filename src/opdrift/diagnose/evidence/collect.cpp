@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "opdrift/base/mapped_file.hpp"
 #include "opdrift/base/text.hpp"
@@ -9,6 +10,8 @@
 #include "opdrift/diagnose/evidence/comparisons.hpp"
 #include "opdrift/diagnose/evidence/dump_checks.hpp"
 #include "opdrift/diagnose/evidence/export_checks.hpp"
+#include "opdrift/diagnose/evidence/export_inputs.hpp"
+#include "opdrift/diagnose/evidence/export_weights.hpp"
 #include "opdrift/diagnose/evidence/result_table.hpp"
 #include "opdrift/diagnose/fixes/keep_dtype.hpp"
 #include "opdrift/io/onnx/graph.hpp"
@@ -83,6 +86,16 @@ class FactCollector {
     context_.constants = wide_constants(model, folder);
     facts_.golden_model = options_.model;
     facts_.export_findings = check_export(model, folder);
+    OPDRIFT_TRY(facts_.export_faults,
+                find_baked_inputs(model, folder, {options_.input_names, options_.online}));
+    return options_.weights.empty() ? Status(Unit{}) : look_at_weights(model, folder);
+  }
+
+  Status look_at_weights(const io::onnx::Model& model, const std::string& folder) {
+    OPDRIFT_TRY(WeightFindings found, compare_weights(model, folder, options_.weights));
+    std::move(found.findings.begin(), found.findings.end(),
+              std::back_inserter(facts_.export_findings));
+    std::move(found.faults.begin(), found.faults.end(), std::back_inserter(facts_.export_faults));
     return Unit{};
   }
 
@@ -133,9 +146,12 @@ class FactCollector {
       if (!compared.first_nonfinite.empty()) {
         facts_.notes.push_back({"C4", key + ": " + compared.first_nonfinite});
       }
+      for (const std::string& note : compared.notes) {
+        facts_.notes.push_back({"C3", key + ": " + note});
+      }
       if (compared.operators.operators.empty()) {
-        facts_.notes.push_back(
-            {"C3", key + ": no tensor of one dump has a counterpart in the other"});
+        facts_.notes.push_back({"C3", key + ": no tensor of one dump has a counterpart in the "
+                                            "other; are they of one model and one step?"});
       }
       if (pair.reference == "golden") {
         take_output_cosine(pair.candidate, compared.output_cosine);
@@ -237,6 +253,9 @@ class FactCollector {
         pipeline::index_dump(context_.dumps.at("golden"), verdict::RunSide::golden, options_.jobs));
     OPDRIFT_TRY(AippEvidence evidence, compare_aipp(base, golden, options_.aipp));
     facts_.aipp_input_cosine = evidence.cosine;
+    if (evidence.cosine) {
+      facts_.aipp_input_close = evidence.close;
+    }
     facts_.aipp_findings = std::move(evidence.findings);
     return Unit{};
   }

@@ -27,6 +27,8 @@ struct CollectOptions {
   std::string graph;                          ///< of the base run's model: om, json or ge text
   std::map<std::string, std::string> graphs;  ///< of further runs, by role
   std::string model;                          ///< ONNX, of the golden
+  std::string weights;                        ///< what that was exported from: npz, folder, state
+  std::vector<std::string> input_names;       ///< of the original model
   std::string aipp;                           ///< AIPP file of the base model
   std::string command;                        ///< of the build; "": as the graph says
   std::string device_soc;

@@ -96,13 +96,15 @@ Result<ComparedRoles> compare_roles(const RolePair& pair, const ComparisonContex
   const Edges edges = edges_for(pair.candidate, context);
   const bool golden = pair.reference == "golden";
   const double limit = golden ? options.limits.golden : options.limits.difference;
-  const bool places = pair.reference == "nobuf" || pair.reference == "noreuse";
+  const bool buffers = pair.reference == "nobuf" || pair.reference == "noreuse";
   ComparedRoles compared;
   compared.operators = operators_of(result, edges);
   compared.output_cosine = output_cosine(compared.operators, edges);
   compared.first_nonfinite = first_nonfinite(result);
+  compared.notes = result.notes;
   look_at_inputs(result, compared);
-  look_again(result, limit, places, compared.operators);
+  const SecondLook look{limit, buffers, buffers || golden, context.dumps.at(pair.candidate)};
+  OPDRIFT_CHECK_OK(look_again(result, look, options, compared.operators));
   if (pair.reference == "high") {
     insert_constants(context.constants, context.model_edges, limit, compared.operators.operators);
   }

@@ -34,6 +34,7 @@ struct ComparedRoles {
   std::string inputs;  ///< what the network inputs have to say; "" for no input compared
   bool inputs_differ = false;
   std::string first_nonfinite;
+  std::vector<std::string> notes;  ///< on the dumps: interrupted, changed by being dumped
 };
 
 /// Fails as compare_dumps does.

@@ -17,12 +17,6 @@ bool is_exact(tensor::DType dtype) {
          kind == tensor::DTypeKind::boolean;
 }
 
-void keep_larger(double value, std::optional<double>& kept) {
-  if (!std::isnan(value) && (!kept || value > *kept)) {
-    kept = value;
-  }
-}
-
 void keep_smaller(double value, std::optional<double>& kept) {
   if (!std::isnan(value) && (!kept || value < *kept)) {
     kept = value;
@@ -38,6 +32,12 @@ double absmax(const metrics::SideStats& side) {
 }
 
 }  // namespace
+
+void keep_larger(double value, std::optional<double>& kept) {
+  if (!std::isnan(value) && (!kept || value > *kept)) {
+    kept = value;
+  }
+}
 
 double cosine_of(const metrics::Measurement& m) {
   if (is_exact(m.golden.dtype) && is_exact(m.target.dtype)) {

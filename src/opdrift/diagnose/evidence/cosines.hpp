@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "opdrift/diagnose/flow/facts.hpp"
 #include "opdrift/metrics/measurement.hpp"
 
@@ -15,6 +17,9 @@ namespace opdrift::diagnose::evidence {
 ///   constant reference               1 - relative L2, at least 0
 ///   otherwise                        the cosine
 double cosine_of(const metrics::Measurement& measurement);
+
+/// Keeps the larger of two numbers; NaN never is.
+void keep_larger(double value, std::optional<double>& kept);
 
 /// Adds the numbers of one output to those of its operator; the worse ones stay.
 void add_numbers(const metrics::Measurement& measurement, flow::OperatorNumbers& numbers);

@@ -17,6 +17,11 @@ constexpr double kUnrelatedCosine = 0.5;
 constexpr std::array<std::string_view, 7> kNotDumped = {
     "Data", "Const", "Constant", "NetOutput", "Variable", "PartitionedCall", "NoOp"};
 
+/// Every bit, or every number: 0 and -0 are one.
+bool is_equal(const metrics::Measurement& m) {
+  return m.equal_bits == m.count || (m.class_mismatches == 0 && m.max_abs.value == 0.0);
+}
+
 }  // namespace
 
 std::string completeness(const pipeline::DumpIndex& dump, const Edges& edges) {
@@ -52,7 +57,7 @@ std::string completeness(const pipeline::DumpIndex& dump, const Edges& edges) {
 flow::RepeatFacts compare_repeat(const verdict::RunResult& result) {
   flow::RepeatFacts repeat;
   for (const verdict::TensorResult& tensor : result.tensors) {
-    if (!tensor.measurement || tensor.measurement->equal_bits == tensor.measurement->count) {
+    if (!tensor.measurement || is_equal(*tensor.measurement)) {
       continue;
     }
     if (repeat.identical) {

@@ -9,6 +9,7 @@
 
 #include "opdrift/base/text.hpp"
 #include "opdrift/diagnose/evidence/cosines.hpp"
+#include "opdrift/diagnose/evidence/foreign.hpp"
 #include "opdrift/diagnose/flow/classes.hpp"
 
 namespace opdrift::diagnose::evidence {
@@ -73,6 +74,18 @@ std::vector<std::string> passes_of(const graph::Operator& op) {
   return passes;
 }
 
+/// What an output says about the operators it feeds.
+struct KnownOutput {
+  double cosine = kNan;
+  double absmax = kNan;  ///< of the reference run
+};
+
+double absmax_of_golden(const verdict::TensorResult& tensor) {
+  return tensor.measurement && tensor.measurement->golden.finite > 0
+             ? tensor.measurement->golden.max_abs()
+             : kNan;
+}
+
 class Collector {
  public:
   Collector(const verdict::RunResult& result, const Edges& edges)
@@ -84,7 +97,7 @@ class Collector {
     }
     for (std::size_t i = 0; i < made_.operators.size(); ++i) {
       if (made_.operators[i].cos_in.empty() && takes_inputs(made_.operators[i])) {
-        made_.operators[i].cos_in = inputs_by_edges(made_.operators[i].op);
+        take_inputs_by_edges(made_.operators[i]);
       }
     }
     add_uncompared();
@@ -119,7 +132,7 @@ class Collector {
     tensor.operator_name = name;
     tensor.operator_type = op->type;
     flow::OperatorFacts facts = begun(tensor);
-    facts.cos_in = inputs_by_edges(name);
+    take_inputs_by_edges(facts);
     made_.output_rows.insert(made_.output_rows.begin() + (behind - made_.operators.begin()),
                              std::vector<std::size_t>{});
     made_.operators.insert(behind, std::move(facts));
@@ -137,11 +150,15 @@ class Collector {
     const double cosine = cosine_of_row(tensor);
     if (!is_output(tensor)) {
       op.cos_in.push_back(cosine);
+      keep_larger(absmax_of_golden(tensor), op.numbers.ref_in_absmax);
       return;
     }
     op.cos_out.push_back(cosine);
     made_.output_rows[place->second].push_back(row);
-    outputs_[tensor.operator_name][tensor.index] = cosine;
+    outputs_[tensor.operator_name][tensor.index] = {cosine, absmax_of_golden(tensor)};
+    for (std::string& sentence : foreign_data(tensor.explanations)) {
+      op.foreign.push_back(std::move(sentence));
+    }
     if (tensor.measurement) {
       add_numbers(*tensor.measurement, op.numbers);
     }
@@ -163,27 +180,28 @@ class Collector {
   }
 
   /// NaN for an input whose producer was not compared, and for an operator no graph knows.
-  std::vector<double> inputs_by_edges(const std::string& name) const {
-    const graph::Operator* const op = edges_.find(name);
+  void take_inputs_by_edges(flow::OperatorFacts& facts) const {
+    const graph::Operator* const op = edges_.find(facts.op);
     if (op == nullptr) {
-      return {kNan};
+      facts.cos_in = {kNan};
+      return;
     }
-    std::vector<double> cosines;
     for (const graph::InputRef& input : op->inputs) {
       if (const auto feed = edges_.feed_of(input)) {
-        cosines.push_back(output_of(*feed));
+        const KnownOutput known = output_of(*feed);
+        facts.cos_in.push_back(known.cosine);
+        keep_larger(known.absmax, facts.numbers.ref_in_absmax);
       }
     }
-    return cosines;
   }
 
-  double output_of(const Feed& feed) const {
+  KnownOutput output_of(const Feed& feed) const {
     const auto op = outputs_.find(edges_.graph().operators[feed.producer].name);
     if (op == outputs_.end()) {
-      return kNan;
+      return {};
     }
     const auto output = op->second.find(static_cast<std::uint32_t>(feed.output));
-    return output == op->second.end() ? kNan : output->second;
+    return output == op->second.end() ? KnownOutput{} : output->second;
   }
 
   const verdict::RunResult& result_;
@@ -191,7 +209,7 @@ class Collector {
   ComparedOperators made_;
   std::unordered_map<std::string, std::size_t> places_;
   std::unordered_set<std::string> alone_;
-  std::unordered_map<std::string, std::map<std::uint32_t, double>> outputs_;
+  std::unordered_map<std::string, std::map<std::uint32_t, KnownOutput>> outputs_;
 };
 
 double worst_of(const flow::OperatorFacts& op) {

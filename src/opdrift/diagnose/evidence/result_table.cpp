@@ -7,6 +7,7 @@
 
 #include "opdrift/base/mapped_file.hpp"
 #include "opdrift/base/text.hpp"
+#include "opdrift/diagnose/evidence/cosines.hpp"
 #include "opdrift/diagnose/evidence/operators.hpp"
 #include "opdrift/diagnose/offline/result_table.hpp"
 #include "opdrift/report/json_result.hpp"
@@ -16,12 +17,6 @@ namespace opdrift::diagnose::evidence {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-void keep_larger(double value, std::optional<double>& kept) {
-  if (!std::isnan(value) && (!kept || value > *kept)) {
-    kept = value;
-  }
-}
 
 class TableReader {
  public:
@@ -78,12 +73,15 @@ class TableReader {
 
 }  // namespace
 
+flow::OperatorList operators_of(const ResultTable& table, const Edges& edges) {
+  const ResultRows rows(table);
+  return TableReader(rows, edges).run();
+}
+
 Result<flow::OperatorList> read_finished(const std::string& path, const Edges& edges) {
-  constexpr std::string_view kCsv = ".csv";
-  if (path.size() > kCsv.size() && path.substr(path.size() - kCsv.size()) == kCsv) {
+  if (path.ends_with(".csv")) {
     OPDRIFT_TRY(const ResultTable table, read_result_table(path));
-    const ResultRows rows(table);
-    return TableReader(rows, edges).run();
+    return operators_of(table, edges);
   }
   OPDRIFT_TRY(const Bytes bytes, map_file(path));
   OPDRIFT_TRY(const verdict::RunResult result, report::parse_json(as_text(bytes.span), path));

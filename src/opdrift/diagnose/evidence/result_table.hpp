@@ -5,6 +5,7 @@
 #include "opdrift/base/result.hpp"
 #include "opdrift/diagnose/evidence/edges.hpp"
 #include "opdrift/diagnose/flow/facts.hpp"
+#include "opdrift/diagnose/offline/result_table.hpp"
 
 /// A finished comparison as operators of the flow:
 ///
@@ -15,6 +16,9 @@
 /// "*" as GroundTruth stands for no counterpart, what is no number for no cosine. Rows without
 /// TensorIndex count as outputs.
 namespace opdrift::diagnose::evidence {
+
+/// The operators of a csv table that was read already.
+flow::OperatorList operators_of(const ResultTable& table, const Edges& edges);
 
 /// Fails with malformed or bad_json, and as reading the file does.
 Result<flow::OperatorList> read_finished(const std::string& path, const Edges& edges);

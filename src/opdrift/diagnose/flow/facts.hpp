@@ -39,11 +39,12 @@ struct OperatorNumbers {
   std::optional<double> ref_max;
   std::optional<double> cand_min;
   std::optional<double> cand_max;
-  std::optional<double> max_abs;      ///< largest |candidate - reference|
-  std::optional<double> relative_l2;  ///< of the worst output
-  std::optional<double> over_65504;   ///< elements of the reference beyond float16
-  std::optional<double> saturated;    ///< share of the candidate's elements equal to +-65504
-  std::optional<double> nonfinite;    ///< elements of the candidate that are NaN or infinite
+  std::optional<double> max_abs;        ///< largest |candidate - reference|
+  std::optional<double> relative_l2;    ///< of the worst output
+  std::optional<double> over_65504;     ///< elements of the reference beyond float16
+  std::optional<double> saturated;      ///< share of the candidate's elements equal to +-65504
+  std::optional<double> nonfinite;      ///< elements of the candidate that are NaN or infinite
+  std::optional<double> ref_in_absmax;  ///< largest |value| of the inputs, reference run
 };
 
 /// A number of an operator and its name in JSON.
@@ -66,6 +67,7 @@ inline constexpr NumberField kNumberFields[] = {
     {"saturated", &OperatorNumbers::saturated},
     {"flushed_share", &OperatorNumbers::flushed_share},
     {"nonfinite", &OperatorNumbers::nonfinite},
+    {"ref_in_absmax", &OperatorNumbers::ref_in_absmax},
 };
 
 /// One operator of a comparison. A cosine is NaN where there is no number; operators without a
@@ -81,7 +83,8 @@ struct OperatorFacts {
   bool quant = false;     ///< a quantiser
   std::string dtype;      ///< of the first output, as the graph says
   std::vector<std::string> passes;
-  std::vector<std::string> places;  ///< where the outputs differ, in words
+  std::vector<std::string> places;   ///< where the outputs differ, in words
+  std::vector<std::string> foreign;  ///< what they hold of other tensors, in words
 };
 
 using OperatorList = std::vector<OperatorFacts>;
@@ -89,6 +92,7 @@ using OperatorList = std::vector<OperatorFacts>;
 struct BoundaryFacts {
   std::optional<double> input_cosine;  ///< online against offline, same original data
   std::optional<double> output_cosine;
+  std::optional<bool> input_close;    ///< not merely alike: no other scale or offset
   std::vector<std::string> findings;  ///< of the input classifier
 };
 
@@ -116,7 +120,9 @@ struct Facts {
   std::optional<BoundaryFacts> boundary;
   std::optional<double> export_cosine;
   std::vector<std::string> export_findings;
+  std::vector<std::string> export_faults;  ///< findings that make it another model
   std::optional<double> aipp_input_cosine;
+  std::optional<bool> aipp_input_close;  ///< as BoundaryFacts::input_close
   std::vector<std::string> aipp_findings;
   std::vector<std::string> keep;  ///< keep list so far, original names
   std::optional<RepeatFacts> repeat;

@@ -81,6 +81,7 @@ Result<OperatorFacts> read_operator(const JsonObject& object) {
   OPDRIFT_CHECK_OK(read_text(object, "dtype", op.dtype));
   OPDRIFT_CHECK_OK(read_texts(object, "passes", op.passes));
   OPDRIFT_CHECK_OK(read_texts(object, "places", op.places));
+  OPDRIFT_CHECK_OK(read_texts(object, "foreign", op.foreign));
   if (op.original.empty() && !op.op.empty()) {
     op.original = {op.op};
   }
@@ -136,6 +137,16 @@ Status read_options(const JsonObject& top, Facts& facts) {
   return Unit{};
 }
 
+/// A flag that may be missing.
+Status read_answer(const JsonObject& object, const char* key, std::optional<bool>& out) {
+  if (object.find(key) != nullptr) {
+    bool answer = false;
+    OPDRIFT_CHECK_OK(read_flag(object, key, answer));
+    out = answer;
+  }
+  return Unit{};
+}
+
 Status read_boundary(const JsonObject& top, Facts& facts) {
   const Json* const value = top.find("boundary");
   if (value == nullptr) {
@@ -145,6 +156,7 @@ Status read_boundary(const JsonObject& top, Facts& facts) {
   BoundaryFacts boundary;
   OPDRIFT_CHECK_OK(read_number(object, "input_cosine", boundary.input_cosine));
   OPDRIFT_CHECK_OK(read_number(object, "output_cosine", boundary.output_cosine));
+  OPDRIFT_CHECK_OK(read_answer(object, "input_close", boundary.input_close));
   OPDRIFT_CHECK_OK(read_texts(object, "findings", boundary.findings));
   facts.boundary = std::move(boundary);
   return Unit{};
@@ -157,6 +169,7 @@ Status read_export(const JsonObject& top, Facts& facts) {
   }
   OPDRIFT_TRY(const JsonObject object, as_object(*value, "export"));
   OPDRIFT_CHECK_OK(read_number(object, "output_cosine", facts.export_cosine));
+  OPDRIFT_CHECK_OK(read_texts(object, "faults", facts.export_faults));
   return read_texts(object, "findings", facts.export_findings);
 }
 
@@ -193,11 +206,7 @@ Status read_bisect(const JsonObject& top, Facts& facts) {
   OPDRIFT_TRY(const JsonObject object, as_object(*value, "bisect"));
   BisectFacts bisect;
   OPDRIFT_CHECK_OK(read_texts(object, "interval", bisect.interval));
-  if (object.find("single_op_ok") != nullptr) {
-    bool ok = false;
-    OPDRIFT_CHECK_OK(read_flag(object, "single_op_ok", ok));
-    bisect.single_op_ok = ok;
-  }
+  OPDRIFT_CHECK_OK(read_answer(object, "single_op_ok", bisect.single_op_ok));
   facts.bisect = std::move(bisect);
   return Unit{};
 }
@@ -231,6 +240,7 @@ Result<Facts> facts_of(const Json& value) {
     OPDRIFT_CHECK_OK(part(top, facts));
   }
   OPDRIFT_CHECK_OK(read_number(top, "aipp_input_cosine", facts.aipp_input_cosine));
+  OPDRIFT_CHECK_OK(read_answer(top, "aipp_input_close", facts.aipp_input_close));
   OPDRIFT_CHECK_OK(read_texts(top, "aipp_findings", facts.aipp_findings));
   OPDRIFT_CHECK_OK(read_texts(top, "keep", facts.keep));
   OPDRIFT_CHECK_OK(read_text(top, "golden_model", facts.golden_model));

@@ -12,12 +12,12 @@
 ///                           "input_digest": TEXT } },
 ///     "compare":  { "CANDIDATE.vs.REFERENCE": [ { "op": TEXT, "type": TEXT, "original": TEXTS,
 ///                     "cos_in": NUMBERS, "cos_out": NUMBERS, "const": BOOL, "quant": BOOL,
-///                     "passes": TEXTS, "dtype": TEXT, "places": TEXTS, and the numbers of
-///                     kNumberFields } ] },
+///                     "passes": TEXTS, "dtype": TEXT, "places": TEXTS, "foreign": TEXTS, and
+///                     the numbers of kNumberFields } ] },
 ///     "options":  { OPTION: TEXT } or the command line as one text,
-///     "boundary": { "input_cosine", "output_cosine", "findings": TEXTS },
-///     "export":   { "output_cosine", "findings": TEXTS },
-///     "aipp_input_cosine": NUMBER, "aipp_findings": TEXTS,
+///     "boundary": { "input_cosine", "output_cosine", "input_close": BOOL, "findings": TEXTS },
+///     "export":   { "output_cosine", "findings": TEXTS, "faults": TEXTS },
+///     "aipp_input_cosine": NUMBER, "aipp_input_close": BOOL, "aipp_findings": TEXTS,
 ///     "keep": TEXTS, "repeat": { "identical": BOOL, "first_difference": TEXT, "unrelated": BOOL },
 ///     "bisect": { "interval": TEXTS, "single_op_ok": BOOL },
 ///     "notes": [ { "id", "result" } ], "golden_model": TEXT, "device_soc": TEXT }

@@ -55,6 +55,9 @@ Ordered operator_json(const OperatorFacts& op) {
   if (!op.places.empty()) {
     json["places"] = op.places;
   }
+  if (!op.foreign.empty()) {
+    json["foreign"] = op.foreign;
+  }
   return json;
 }
 
@@ -69,12 +72,15 @@ void add_boundary(const Facts& facts, Ordered& json) {
   if (facts.boundary->output_cosine) {
     boundary["output_cosine"] = number_json(*facts.boundary->output_cosine);
   }
+  if (facts.boundary->input_close) {
+    boundary["input_close"] = *facts.boundary->input_close;
+  }
   boundary["findings"] = facts.boundary->findings;
   json["boundary"] = std::move(boundary);
 }
 
 void add_export(const Facts& facts, Ordered& json) {
-  if (!facts.export_cosine && facts.export_findings.empty()) {
+  if (!facts.export_cosine && facts.export_findings.empty() && facts.export_faults.empty()) {
     return;
   }
   Ordered exported = Ordered::object();
@@ -82,12 +88,18 @@ void add_export(const Facts& facts, Ordered& json) {
     exported["output_cosine"] = number_json(*facts.export_cosine);
   }
   exported["findings"] = facts.export_findings;
+  if (!facts.export_faults.empty()) {
+    exported["faults"] = facts.export_faults;
+  }
   json["export"] = std::move(exported);
 }
 
 void add_single_steps(const Facts& facts, Ordered& json) {
   if (facts.aipp_input_cosine) {
     json["aipp_input_cosine"] = number_json(*facts.aipp_input_cosine);
+  }
+  if (facts.aipp_input_close) {
+    json["aipp_input_close"] = *facts.aipp_input_close;
   }
   if (!facts.aipp_findings.empty()) {
     json["aipp_findings"] = facts.aipp_findings;

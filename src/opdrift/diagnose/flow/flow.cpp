@@ -55,9 +55,16 @@ void conclude(const StepInput& input, char step, StepResult&& result,
   }
 }
 
+/// A conclusion that waits for a better one.
+struct Tentative {
+  char step = 'C';
+  StepResult result;
+};
+
 /// Not located is no answer while an experiment is open that may give one.
 bool decides(const StepResult& result, const std::optional<Experiment>& missing) {
-  return result.conclusion && !(missing && *result.conclusion == Conclusion::unlocated);
+  return result.conclusion && !result.tentative &&
+         !(missing && *result.conclusion == Conclusion::unlocated);
 }
 
 }  // namespace
@@ -66,6 +73,7 @@ Diagnosis diagnose(const Facts& facts, const FlowOptions& options) {
   const StepInput input{facts, options};
   Diagnosis diagnosis;
   std::optional<Experiment> missing;
+  std::optional<Tentative> tentative;
   const auto* const first =
       std::find_if(std::begin(kSteps), std::end(kSteps),
                    [&](const Step& step) { return step.id == options.first_step; });
@@ -77,14 +85,19 @@ Diagnosis diagnose(const Facts& facts, const FlowOptions& options) {
       return diagnosis;
     }
     if (result.next && (!missing || result.ends)) {
-      missing = std::move(result.next);
+      missing = result.next;
       diagnosis.step = step->id;
     }
     if (result.ends) {
       break;
     }
+    if (result.conclusion && result.tentative && !tentative) {
+      tentative = Tentative{step->id, std::move(result)};
+    }
   }
-  if (missing) {
+  if (tentative) {
+    conclude(input, tentative->step, std::move(tentative->result), missing, diagnosis);
+  } else if (missing) {
     diagnosis.next.push_back(next_step(input, *missing));
   }
   return diagnosis;

@@ -21,8 +21,10 @@
 ///   D data              -> AIPP, QUANT
 ///   G golden compare    -> OPERATOR, ACCUMULATED, SENSITIVE, CLEAN, UNLOCATED
 ///
-/// The first step that concludes ends it. A run that is missing becomes the next experiment, and
-/// the steps behind it still conclude when they can; then the diagnosis holds both.
+/// The first step that concludes ends it (a tentative conclusion, of an export that is suspect or
+/// of an unjudged run in high precision, only when no later step concludes). A run that is missing
+/// becomes the next experiment, and the steps behind it still conclude when they can; then the
+/// diagnosis holds both.
 namespace opdrift::diagnose::flow {
 
 /// Pure: looks at nothing but its arguments.

@@ -39,15 +39,19 @@ std::string range_text(const OperatorNumbers& numbers) {
   return numbers.ref_absmax ? "values up to " + number_text(*numbers.ref_absmax) : "";
 }
 
-std::string overflow_text(const OperatorNumbers& numbers) {
-  std::string text = range_text(numbers) + " in the high precision run";
+std::string overflow_text(const OperatorNumbers& numbers, const Limits& limits) {
+  const bool inputs =
+      !beyond(numbers.ref_absmax, limits.float16) && beyond(numbers.ref_in_absmax, limits.float16);
+  std::string text =
+      (inputs ? "inputs up to " + number_text(*numbers.ref_in_absmax) : range_text(numbers)) +
+      " in the reference run";
   if (numbers.over_65504) {
     text += ", " + number_text(*numbers.over_65504) + " elements beyond 65504";
   }
   if (numbers.nonfinite && *numbers.nonfinite > 0) {
-    text += "; the low precision run holds " + number_text(*numbers.nonfinite) + " NaN or Inf";
+    text += "; this run holds " + number_text(*numbers.nonfinite) + " NaN or Inf";
   } else if (numbers.cand_absmax) {
-    text += "; the low precision run stops at " + number_text(*numbers.cand_absmax);
+    text += "; this run stops at " + number_text(*numbers.cand_absmax);
   }
   if (numbers.saturated && *numbers.saturated > 0) {
     text += " (" + number_text(100 * *numbers.saturated) + " % of its elements are +-65504)";
@@ -96,6 +100,9 @@ Conclusion precision_cause(const OperatorFacts& op, const Limits& limits) {
       beyond(n.ref_max, limits.float16)) {
     return is_constant(op) ? Conclusion::overflow_const : Conclusion::overflow;
   }
+  if (beyond(n.ref_in_absmax, limits.float16)) {
+    return Conclusion::overflow;
+  }
   if (n.flushed_share && *n.flushed_share >= limits.flushed) {
     return Conclusion::underflow;
   }
@@ -107,7 +114,7 @@ std::string precision_evidence(const OperatorFacts& op, const Limits& limits) {
   text += comparable(op) ? "cosine " + number_text(1.0 - output_error(op)) : "no cosine";
   switch (precision_cause(op, limits)) {
     case Conclusion::overflow:
-    case Conclusion::overflow_const: return text + "; " + overflow_text(op.numbers);
+    case Conclusion::overflow_const: return text + "; " + overflow_text(op.numbers, limits);
     case Conclusion::underflow:
       return text + "; " + number_text(100 * *op.numbers.flushed_share) +
              " % of its elements are too small for float16 and became 0";

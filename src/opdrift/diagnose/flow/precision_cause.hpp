@@ -7,7 +7,7 @@
 
 /// Why an operator is different in low precision, from the values y of the high precision run:
 ///
-///   some finite |y| > 65504               -> OVERFLOW, in a constant OVERFLOW_CONST
+///   some finite |y| or |input| > 65504   -> OVERFLOW, in a constant OVERFLOW_CONST
 ///   many |y| flushed to 0                 -> UNDERFLOW
 ///   neither                               -> PRECISION
 namespace opdrift::diagnose::flow {

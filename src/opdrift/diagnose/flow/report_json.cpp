@@ -37,6 +37,9 @@ Ordered evidence_json(const OperatorFacts& op) {
   if (!op.places.empty()) {
     json["places"] = op.places;
   }
+  if (!op.foreign.empty()) {
+    json["foreign"] = op.foreign;
+  }
   return json;
 }
 

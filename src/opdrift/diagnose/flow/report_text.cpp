@@ -43,8 +43,10 @@ std::string operator_text(const BlamedOperator& blamed) {
   }
   const std::string numbers = numbers_line(op.numbers);
   text += numbers.empty() ? "" : "      " + numbers + "\n";
-  for (const std::string& place : op.places) {
-    text += "      " + printable(place) + "\n";
+  for (const auto* const words : {&op.places, &op.foreign}) {
+    for (const std::string& one : *words) {
+      text += "      " + printable(one) + "\n";
+    }
   }
   return text;
 }

@@ -22,6 +22,11 @@ bool is_network_input(const OperatorFacts& op) {
   return op.type == "Data" || op.type == "Input";
 }
 
+bool uses_aipp(const Facts& facts) {
+  return facts.options.get("insert_op_conf").has_value() || facts.aipp_input_cosine.has_value() ||
+         facts.runs.count("noaipp") > 0;
+}
+
 const OperatorList* comparison(const Facts& facts, std::string_view candidate,
                                std::string_view reference) {
   const auto found = facts.compare.find(pair_key(candidate, reference));

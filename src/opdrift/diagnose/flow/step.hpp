@@ -42,6 +42,8 @@ struct StepResult {
   std::optional<Experiment> next;
   /// Without a conclusion: later steps have nothing to say any more.
   bool ends = false;
+  /// With a conclusion: it counts only when no later step concludes.
+  bool tentative = false;
   std::vector<Check> checks;
 };
 
@@ -50,6 +52,9 @@ Verdict verdict_of(const StepInput& input, std::string_view role);
 
 /// A row for what the network is given, not for an operator.
 bool is_network_input(const OperatorFacts& op);
+
+/// AIPP makes the input of the base run, as far as the facts tell.
+bool uses_aipp(const Facts& facts);
 
 /// Null when there is no comparison, or an empty one.
 const OperatorList* comparison(const Facts& facts, std::string_view candidate,

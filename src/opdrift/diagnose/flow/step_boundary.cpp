@@ -15,7 +15,10 @@ StepResult preprocess(const BoundaryFacts& boundary) {
   StepResult result;
   result.conclusion = Conclusion::preprocess;
   result.confidence = Confidence::strong;
-  result.checks.push_back({"I", cosine_text("the network inputs differ:", *boundary.input_cosine)});
+  const bool alike = !boundary.input_close.value_or(true);
+  result.checks.push_back(
+      {"I", cosine_text(alike ? "the network inputs are not close:" : "the network inputs differ:",
+                        *boundary.input_cosine)});
   for (const std::string& finding : boundary.findings) {
     result.checks.push_back({"I", finding});
   }
@@ -47,7 +50,7 @@ StepResult check_boundary(const StepInput& input) {
     return {};
   }
   const double limit = input.options.limits.output;
-  if (!(*boundary->input_cosine >= limit)) {
+  if (!(*boundary->input_cosine >= limit) || !boundary->input_close.value_or(true)) {
     return preprocess(*boundary);
   }
   if (!boundary->output_cosine) {
@@ -66,19 +69,23 @@ StepResult check_boundary(const StepInput& input) {
 StepResult check_export(const StepInput& input) {
   const Facts& facts = input.facts;
   StepResult result;
-  for (const std::string& finding : facts.export_findings) {
-    result.checks.push_back({"X", finding});
+  for (const auto* const findings : {&facts.export_findings, &facts.export_faults}) {
+    for (const std::string& finding : *findings) {
+      result.checks.push_back({"X", finding});
+    }
   }
-  if (!facts.export_cosine) {
+  const auto& cosine = facts.export_cosine;
+  if (cosine) {
+    result.checks.push_back({"X", cosine_text("exported model against the framework:", *cosine)});
+  }
+  const bool agrees = cosine && *cosine >= input.options.limits.output;
+  if (agrees || (!cosine && facts.export_faults.empty())) {
     return result;
   }
-  result.checks.push_back(
-      {"X", cosine_text("exported model against the framework:", *facts.export_cosine)});
-  if (*facts.export_cosine >= input.options.limits.output) {
-    return result;
-  }
+  // Without outputs to compare, whoever has better evidence wins.
+  result.tentative = !cosine;
   result.conclusion = Conclusion::exporting;
-  result.confidence = Confidence::strong;
+  result.confidence = cosine ? Confidence::strong : Confidence::suspected;
   result.fixes.push_back({"export",
                           "export again in evaluation mode and check what was exported (random "
                           "operators, weights, inputs that became constants, 64-bit types)",

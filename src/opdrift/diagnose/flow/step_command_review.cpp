@@ -47,6 +47,9 @@ constexpr Rule kRules[] = {
      "precision_mode and precision_mode_v2 are both given: invalid, keep one"},
     {[](const Review& r) { return r.has("keep_dtype") && r.mode() != nullptr && r.mode()->origin; },
      "keep_dtype has no effect with this precision mode: it keeps the original types anyway"},
+    {[](const Review& r) { return r.has("keep_dtype") && r.facts.keep.empty(); },
+     "the command has a keep_dtype file already: give it with --keep, else the next one replaces "
+     "its entries"},
     {[](const Review& r) { return r.has("keep_dtype") && r.has("customize_dtypes"); },
      "customize_dtypes beats keep_dtype for operators that are in both"},
     {[](const Review& r) {

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 
 #include "opdrift/base/text.hpp"
@@ -6,12 +7,23 @@
 // C1 two dumps of one model and input are equal bit by bit
 // C2 all runs were given the same inputs
 // C3, C4 (complete dumps, first NaN or Inf) come with the evidence as notes
+// C5 pieces of evidence that contradict each other are named; the flow goes on
 
 namespace opdrift::diagnose::flow {
 
 namespace {
 
-StepResult not_repeatable(const RepeatFacts& repeat) {
+// Rounding an input to bfloat16 costs less than 1e-5 of its cosine.
+constexpr double kSameInput = 0.999;
+constexpr double kSameTensor = 1.0 - 1e-9;
+
+void add_notes(const Facts& facts, StepResult& result) {
+  for (const EvidenceNote& note : facts.notes) {
+    result.checks.push_back({note.id, note.result});
+  }
+}
+
+StepResult not_repeatable(const StepInput& input, const RepeatFacts& repeat) {
   StepResult result;
   result.conclusion = Conclusion::nondeterministic;
   result.confidence = Confidence::strong;
@@ -30,13 +42,12 @@ StepResult not_repeatable(const RepeatFacts& repeat) {
       {"C1", "two dumps of the same run differ" + (repeat.first_difference.empty()
                                                        ? std::string()
                                                        : ", first in " + repeat.first_difference)});
-  return result;
-}
-
-void add_notes(const Facts& facts, StepResult& result) {
-  for (const EvidenceNote& note : facts.notes) {
-    result.checks.push_back({note.id, note.result});
+  if (verdict_of(input, "noreuse") == Verdict::pass) {
+    result.checks.push_back(
+        {"C1", "without memory reuse the model passes: overwritten memory is the likely reason"});
   }
+  add_notes(input.facts, result);
+  return result;
 }
 
 StepResult bad_evidence(const Facts& facts, std::string what) {
@@ -50,35 +61,42 @@ StepResult bad_evidence(const Facts& facts, std::string what) {
   return result;
 }
 
+/// With AIPP a model takes the raw image; what the others take is made of it beforehand.
+bool takes_raw_image(const Facts& facts, const std::string& role) {
+  return uses_aipp(facts) && role != "golden" && role != "framework" && role != "noaipp";
+}
+
 /// Two runs whose inputs are not the same, in words; "" when all agree.
 std::string different_digests(const Facts& facts) {
-  const std::pair<const std::string, RunFacts>* first = nullptr;
-  for (const auto& run : facts.runs) {
-    if (run.second.input_digest.empty()) {
+  std::map<bool, std::pair<std::string, std::string>> first;  // raw or not: role and digest
+  for (const auto& [role, run] : facts.runs) {
+    if (run.input_digest.empty()) {
       continue;
     }
-    if (first != nullptr && run.second.input_digest != first->second.input_digest) {
-      return "the runs " + first->first + " and " + run.first + " were given different inputs";
+    const auto [known, fresh] =
+        first.try_emplace(takes_raw_image(facts, role), role, run.input_digest);
+    if (!fresh && run.input_digest != known->second.second) {
+      return "the runs " + known->second.first + " and " + role + " were given different inputs";
     }
-    first = first == nullptr ? &run : first;
   }
   return "";
 }
 
-/// With AIPP the model's own input is the raw image, which nobody else has.
-bool may_differ(const Facts& facts, const std::string& pair) {
-  const bool aipp = facts.options.get("insert_op_conf") || facts.aipp_input_cosine;
-  return pair.find("noaipp") != std::string::npos ||
-         (aipp && pair.find("golden") != std::string::npos);
+/// Both sides of a comparison take the same kind of input.
+bool comparable_inputs(const Facts& facts, const std::string& pair) {
+  const std::size_t cut = pair.find(".vs.");
+  return cut == std::string::npos || takes_raw_image(facts, pair.substr(0, cut)) ==
+                                         takes_raw_image(facts, pair.substr(cut + 4));
 }
 
 std::string different_inputs(const StepInput& input) {
+  const double limit = std::max(kSameInput, input.options.limits.output);
   for (const auto& [pair, operators] : input.facts.compare) {
-    if (may_differ(input.facts, pair)) {
+    if (!comparable_inputs(input.facts, pair)) {
       continue;
     }
     for (const OperatorFacts& op : operators) {
-      if (is_network_input(op) && is_different(op, input.options.limits.output)) {
+      if (is_network_input(op) && is_different(op, limit)) {
         return "network input " + op.op + " differs in " + pair + " (cosine " +
                number_text(1.0 - output_error(op)) + ")";
       }
@@ -88,11 +106,58 @@ std::string different_inputs(const StepInput& input) {
 }
 
 bool digests_known(const Facts& facts) {
-  std::size_t known = 0;
-  for (const auto& [role, run] : facts.runs) {
-    known += run.input_digest.empty() ? 0U : 1U;
+  return std::count_if(facts.runs.begin(), facts.runs.end(),
+                       [](const auto& run) { return !run.second.input_digest.empty(); }) > 1;
+}
+
+/// The task's metric says one thing, the outputs say another.
+std::string metric_against_outputs(const StepInput& input, const std::string& role,
+                                   const RunFacts& run) {
+  if (run.verdict == Verdict::unknown || !run.output_cosine) {
+    return "";
   }
-  return known > 1;
+  const bool good = *run.output_cosine >= input.options.limits.output;
+  if (good == (run.verdict == Verdict::pass)) {
+    return "";
+  }
+  return role +
+         (good ? " fails though its outputs agree with the golden (cosine "
+               : " passes though its outputs do not agree with the golden (cosine ") +
+         number_text(*run.output_cosine) + "): the verdict given counts";
+}
+
+/// Two runs agree in every operator, and one of them passes.
+std::string verdicts_of_equal_runs(const StepInput& input, const std::string& pair,
+                                   const OperatorList& operators) {
+  const std::size_t cut = pair.find(".vs.");
+  const std::string candidate = pair.substr(0, cut);
+  const std::string reference = cut == std::string::npos ? "" : pair.substr(cut + 4);
+  const Verdict one = verdict_of(input, candidate);
+  const Verdict other = verdict_of(input, reference);
+  const bool equal = std::any_of(operators.begin(), operators.end(), comparable) &&
+                     std::none_of(operators.begin(), operators.end(), [](const auto& op) {
+                       return is_different(op, kSameTensor) || !comparable(op);
+                     });
+  const bool opposite = one != other && one != Verdict::unknown && other != Verdict::unknown;
+  return equal && opposite ? candidate + " and " + reference +
+                                 " agree in every operator, but only one of them passes: the "
+                                 "dumps or the verdicts are those of other runs"
+                           : "";
+}
+
+void add_contradictions(const StepInput& input, StepResult& result) {
+  std::vector<std::string> found;
+  for (const auto& [role, run] : input.facts.runs) {
+    found.push_back(metric_against_outputs(input, role, run));
+  }
+  for (const auto& [pair, operators] : input.facts.compare) {
+    found.push_back(verdicts_of_equal_runs(input, pair, operators));
+  }
+  for (std::string& one : found) {
+    if (!one.empty()) {
+      result.checks.push_back({"C5", std::move(one)});
+    }
+  }
 }
 
 }  // namespace
@@ -100,7 +165,7 @@ bool digests_known(const Facts& facts) {
 StepResult check_consistency(const StepInput& input) {
   const Facts& facts = input.facts;
   if (facts.repeat && !facts.repeat->identical) {
-    return not_repeatable(*facts.repeat);
+    return not_repeatable(input, *facts.repeat);
   }
   for (const std::string& problem : {different_digests(facts), different_inputs(input)}) {
     if (!problem.empty()) {
@@ -115,6 +180,7 @@ StepResult check_consistency(const StepInput& input) {
     result.checks.push_back({"C2", "the runs were given the same inputs"});
   }
   add_notes(facts, result);
+  add_contradictions(input, result);
   return result;
 }
 

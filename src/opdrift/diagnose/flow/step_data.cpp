@@ -10,25 +10,25 @@ namespace opdrift::diagnose::flow {
 
 namespace {
 
-bool uses_aipp(const Facts& facts) {
-  return facts.options.get("insert_op_conf").has_value() || facts.aipp_input_cosine.has_value();
+std::optional<double> cosine_of_type(const OperatorList& operators, std::string_view type) {
+  const auto found = std::find_if(operators.begin(), operators.end(), [&](const auto& op) {
+    return op.type == type && comparable(op);
+  });
+  return found == operators.end() ? std::nullopt : std::optional(1.0 - output_error(*found));
 }
 
 /// Cosine of what AIPP makes with the golden's input: as given, else that of the Aipp operator in
-/// the golden comparison, else (AIPP folded into it) of the Data operator.
-std::optional<double> aipp_cosine(const Facts& facts) {
+/// the golden comparison, else (AIPP folded into it) of the Data operator. A model that fails
+/// without AIPP as well has a raw image there.
+std::optional<double> aipp_cosine(const StepInput& input) {
+  const Facts& facts = input.facts;
   const OperatorList* const golden = comparison(facts, "base", "golden");
   if (facts.aipp_input_cosine || golden == nullptr) {
     return facts.aipp_input_cosine;
   }
-  for (const std::string_view type : {"Aipp", "Data"}) {
-    for (const OperatorFacts& op : *golden) {
-      if (op.type == type && comparable(op)) {
-        return 1.0 - output_error(op);
-      }
-    }
-  }
-  return std::nullopt;
+  const auto made = cosine_of_type(*golden, "Aipp");
+  const bool folded = !made && verdict_of(input, "noaipp") != Verdict::fail;
+  return folded ? cosine_of_type(*golden, "Data") : made;
 }
 
 bool has_quantisers(const OperatorList& operators) {
@@ -68,18 +68,19 @@ std::optional<StepResult> check_aipp(const StepInput& input) {
   if (!uses_aipp(facts)) {
     return std::nullopt;
   }
-  const std::optional<double> cosine = aipp_cosine(facts);
+  const std::optional<double> cosine = aipp_cosine(input);
   if (!cosine) {
     if (verdict_of(input, "noaipp") == Verdict::fail) {
       return std::nullopt;
     }
     return ask_for("noaipp", "does the model pass without AIPP, fed with the golden's input?");
   }
-  if (*cosine >= input.options.limits.output) {
+  if (*cosine >= input.options.limits.output && facts.aipp_input_close.value_or(true)) {
     return std::nullopt;
   }
   return aipp(facts, Confidence::strong,
-              "AIPP makes an input of cosine " + number_text(*cosine) + " with that of the golden");
+              "AIPP makes an input of cosine " + number_text(*cosine) + " with that of the golden" +
+                  (facts.aipp_input_close.value_or(true) ? "" : ", and not close to it"));
 }
 
 /// The first operator with an error of its own at or behind the first quantiser; null for none,

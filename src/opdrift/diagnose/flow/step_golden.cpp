@@ -126,7 +126,10 @@ StepResult unlocated(const OperatorList& operators, std::size_t end, double limi
   }
   result.checks.push_back({"G", std::move(how)});
   result.fixes.push_back(
-      {"evidence", "dump the operators without a counterpart, or bisect over them", std::nullopt});
+      {"evidence",
+       "dump the operators without a counterpart, or bisect over them; for those the golden cannot "
+       "run, take dumped tensors of the online run as golden",
+       std::nullopt});
   return result;
 }
 
@@ -234,11 +237,8 @@ std::optional<OperatorList> golden_comparison(const Facts& facts) {
     return std::nullopt;
   }
   OperatorList operators = found->second;
-  if (facts.options.get("insert_op_conf") || facts.aipp_input_cosine) {
-    operators.erase(std::remove_if(operators.begin(), operators.end(),
-                                   [](const OperatorFacts& op) {
-                                     return op.type == "Data" || op.type == "Input";
-                                   }),
+  if (uses_aipp(facts)) {
+    operators.erase(std::remove_if(operators.begin(), operators.end(), is_network_input),
                     operators.end());
   }
   return operators;

@@ -145,6 +145,18 @@ StepResult blame_round(const StepInput& input, const std::vector<const OperatorF
   return result;
 }
 
+/// Until there is a dump of the high precision run: what the golden says.
+void add_view_of_golden(const StepInput& input, StepResult& result) {
+  const OperatorList* const golden = comparison(input.facts, kBase, "golden");
+  if (golden == nullptr) {
+    return;
+  }
+  for (const OperatorFacts* const op : operators_of_round(input, *golden)) {
+    result.checks.push_back({"P", "against the golden the first one is " +
+                                      precision_evidence(*op, input.options.limits)});
+  }
+}
+
 StepResult keep_list_loop(const StepInput& input) {
   const std::uint64_t round = last_round(input.facts);
   const std::string candidate =
@@ -156,11 +168,35 @@ StepResult keep_list_loop(const StepInput& input) {
   }
   const OperatorList* const operators = comparison(input.facts, candidate, kHigh);
   if (operators == nullptr) {
-    return ask_for_dump(candidate, kHigh,
-                        "precision is the cause; which operator needs it the two dumps tell");
+    StepResult result = ask_for_dump(
+        candidate, kHigh, "precision is the cause; which operator needs it the two dumps tell");
+    add_view_of_golden(input, result);
+    return result;
   }
   const auto blamed = operators_of_round(input, *operators);
   return blamed.empty() ? nothing_differs(input, candidate) : blame_round(input, blamed, round);
+}
+
+/// There is no word on whether the high precision run passes. Where its dump shows an operator that
+/// needs the precision, that is the answer unless a later step knows better.
+StepResult unjudged(const StepInput& input) {
+  const bool known = input.facts.runs.count(std::string(kHigh)) > 0;
+  const OperatorList* const operators = comparison(input.facts, kBase, kHigh);
+  const std::string why =
+      known || operators != nullptr
+          ? "the run in high precision is there, whether it passes is not known: give "
+            "--verdict high=pass or high=fail, or a golden"
+          : "does the model pass in high precision?";
+  const auto blamed = operators == nullptr ? std::vector<const OperatorFacts*>{}
+                                           : operators_of_round(input, *operators);
+  if (blamed.empty()) {
+    return ask_for(std::string(kHigh), why);
+  }
+  StepResult result = blame_round(input, blamed, 0);
+  result.tentative = true;
+  result.confidence = Confidence::suspected;
+  result.next = Experiment{std::string(kHigh), why, {}, {}};
+  return result;
 }
 
 }  // namespace
@@ -187,7 +223,7 @@ StepResult check_precision(const StepInput& input) {
     result.checks.push_back({"P", "the base run is in high precision already"});
     return result;
   }
-  return ask_for(std::string(kHigh), "does the model pass in high precision?");
+  return unjudged(input);
 }
 
 }  // namespace opdrift::diagnose::flow

@@ -20,10 +20,11 @@ void even_out(std::vector<std::string>& row, std::size_t width, int overflow) {
   if (overflow >= 0 && row.size() + 1 == width) {
     row.insert(row.begin() + overflow, std::string(report::kNoValue));
   }
-  while (row.size() > width) {
-    std::string last = std::move(row.back());
-    row.pop_back();
-    row.back() += "," + last;
+  if (width > 0 && row.size() > width) {
+    const auto tail = row.begin() + static_cast<std::ptrdiff_t>(width - 1);
+    std::string last = join({tail, row.end()}, ",");
+    row.resize(width - 1);
+    row.push_back(std::move(last));
   }
   row.resize(width, std::string(report::kNoValue));
 }
@@ -44,8 +45,11 @@ Result<ResultTable> read_result_table(const std::string& path) {
     return Error{ErrorCode::limit, "expected at most 100 MiB of result table", path};
   }
   OPDRIFT_TRY(const Bytes bytes, map_file(path));
+  return parse_result_table(as_text(bytes.span), path);
+}
+
+Result<ResultTable> parse_result_table(std::string_view text, const std::string& path) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-  std::string_view text = as_text(bytes.span);
   text.remove_prefix(text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0);
   ResultTable table;
   for (std::vector<std::string>& row : io::parse_csv(text)) {

@@ -47,6 +47,8 @@ inline constexpr std::uint64_t kMaxResultTable = std::uint64_t{100} << 20;
 /// Fails with invalid_argument (name does not end in .csv), limit (over 100 MiB), malformed (no
 /// rows at all, or no columns Index and NPUDump) and what mapping a file may fail with.
 Result<ResultTable> read_result_table(const std::string& path);
+/// The same for text in memory; `path` is named in errors.
+Result<ResultTable> parse_result_table(std::string_view text, const std::string& path);
 
 /// The text of `table` as a csv file, for reading back.
 std::string render_result_table(const ResultTable& table);
