@@ -69,12 +69,23 @@ std::string history_file() {
              : std::string(home) + "/.local/state/opdrift/shell_history";
 }
 
+/// The locale is C or POSIX, as where none is set.
+bool is_ascii_locale() {
+  const char* const name = std::setlocale(LC_CTYPE, nullptr);
+  const std::string_view locale = name == nullptr ? std::string_view("C") : name;
+  return locale == "C" || locale == "POSIX";
+}
+
 shell::Terminal this_terminal() {
   std::setlocale(LC_CTYPE, "");
   shell::Terminal terminal;
   terminal.interactive = is_terminal();
   terminal.colour = colour_wanted(STDOUT_FILENO);
   terminal.unicode = std::string_view(::nl_langinfo(CODESET)) == "UTF-8";
+  if (!terminal.unicode && is_ascii_locale()) {
+    // No locale is set: names can be typed and completed all the same, boxes stay ASCII.
+    std::setlocale(LC_CTYPE, "C.UTF-8");
+  }
   terminal.columns = &columns;
   terminal.rows = &terminal_rows;
   terminal.history_file = history_file();

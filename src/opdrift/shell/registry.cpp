@@ -28,7 +28,9 @@ bool refuse(Session& session, std::string_view word) {
   for (const ShellCommand& command : shell_commands()) {
     names.push_back(command.name);
   }
-  session.screen.warn("unknown command '" + printable(word) + "'" + did_you_mean(word, names) +
+  constexpr std::size_t kShown = 60;
+  session.screen.warn("unknown command '" + ellipsize_middle(printable(word), kShown) + "'" +
+                      (word.size() <= kShown ? did_you_mean(word, names) : "") +
                       "; 'help' lists the commands. Nothing was run.");
   return false;
 }
@@ -37,8 +39,9 @@ bool refuse(Session& session, std::string_view word) {
 
 std::span<const ShellCommand> shell_commands() {
   static const std::array kCommands = {
-      ac_command(), vc_command(), vcs_command(), ni_command(),    ls_command(),   pt_command(),
-      cp_command(), dc_command(), run_command(), train_command(), help_command(), quit_command()};
+      ac_command(),  vc_command(),    vcs_command(),  ni_command(),  ls_command(),
+      la_command(),  pt_command(),    cp_command(),   dc_command(),  pf_command(),
+      run_command(), train_command(), help_command(), quit_command()};
   return kCommands;
 }
 

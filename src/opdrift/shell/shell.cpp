@@ -47,13 +47,13 @@ class Loop {
     }
     if (!options_.words.empty()) {
       begin();
-      return run_words(session_, options_.words);
+      return run_words(session_, options_.words) && !screen_.failed();
     }
     if (options_.terminal.interactive) {
       screen_.print(options_.banner);
     }
     read_lines();
-    return options_.terminal.interactive || failures_ == 0;
+    return options_.terminal.interactive || (failures_ == 0 && !screen_.failed());
   }
 
  private:
@@ -75,7 +75,8 @@ class Loop {
 
   void read_lines() {
     const std::unique_ptr<LineReader> reader = make_reader();
-    while (!session_.leave) {
+    // Without a reader of its results a script has nothing left to do.
+    while (!session_.leave && (options_.terminal.interactive || !screen_.failed())) {
       begin();
       const ReadLine line = reader->read(kPrompt);
       if (line.state == ReadState::end) {

@@ -32,7 +32,8 @@ struct ShellOptions {
   std::vector<std::string> words;  ///< one command to run instead of reading lines
 };
 
-/// True when every command succeeded; of an interactive shell always.
+/// True when every command succeeded and all results could be written; of an interactive shell
+/// always.
 bool run_shell(ShellOptions options);
 
 }  // namespace opdrift::shell

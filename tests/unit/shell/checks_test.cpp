@@ -51,6 +51,31 @@ TEST(Ac, ShowsOverflowedOperatorsWithTheirTensors) {
   EXPECT_THAT(shell.out, HasSubstr("[Max: 65504.0]"));
 }
 
+TEST(Ac, ReadsDecodedRecordsWhoseDumpsAreGone) {
+  TestShell shell;
+  const std::string folder = "overflow/dump/20240101/";
+  const std::string record = R"({"DHA Atomic Add":{"task_id":-1,"status":0},
+    "L2 Atomic Add":{"task_id":-1,"status":0},
+    "AI Core":{"model_id":1,"stream_id":2,"task_id":7,"kernel_code":"0x0","status":32}})";
+  shell.file(folder + "Opdebug.Node_OpDebug.9.1.1700000000000009.output.0.json", record);
+  shell.file(folder + "Opdebug.Node_OpDebug.9.1.1700000000000010.output.0.json", "{]");
+  shell.device_dump(folder + "Mul.net_mul.7.2.1700000000000008", {{true, {65504, 1}}});
+  shell.run("ac");
+  EXPECT_THAT(shell.out, HasSubstr("Find [2] overflow records"));
+  EXPECT_THAT(shell.out, HasSubstr("[Mul][7] net_mul"));
+  EXPECT_THAT(shell.out, HasSubstr("[AI Core][Status:32][TaskId:7] [floating-point overflow]"));
+  EXPECT_THAT(shell.err, HasSubstr("expected a JSON object"));
+}
+
+TEST(Ac, ADecodedRecordBesideItsDumpIsOneRecord) {
+  TestShell shell;
+  const std::string dump = "overflow/dump/1/Opdebug.Node_OpDebug.9.1.1700";
+  shell.overflow_record(dump, 0x20, 7, 2);
+  shell.file(dump + ".output.0.json", "{}");
+  shell.run("ac");
+  EXPECT_THAT(shell.out, HasSubstr("Find [1] overflow records"));
+}
+
 TEST(Ac, ShowsAsManyRecordsAsAskedFor) {
   TestShell shell;
   for (int k = 1; k <= 4; ++k) {

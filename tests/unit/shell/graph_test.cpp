@@ -132,8 +132,60 @@ TEST(Ls, CountsTypesAndFindsByPart) {
   EXPECT_THAT(shell.out, HasSubstr("[Conv2D][ConvPass] conv/1"));
   EXPECT_THAT(shell.out, Not(HasSubstr("relu")));
   shell.device_dump("npu/debug_0/dump/20240101/net/Conv2D.conv_1.2.3.17", {{true, {1}}});
-  ASSERT_TRUE(shell.run("ls dump -n conv_1"));
-  EXPECT_THAT(shell.out, HasSubstr("Conv2D.conv_1.2.3.17"));
+  for (const char* const line : {"ls dump -n conv_1", "ls dump conv_1", "ls dump"}) {
+    ASSERT_TRUE(shell.run(line));
+    EXPECT_THAT(shell.out, HasSubstr("Conv2D.conv_1.2.3.17"));
+  }
+  ASSERT_TRUE(shell.run("ls dump other"));
+  EXPECT_THAT(shell.out, Not(HasSubstr("Conv2D")));
+}
+
+TEST(La, ListsOperatorsWithCosineAndFiles) {
+  TestShell shell;
+  EXPECT_FALSE(shell.run("la"));
+  shell.device_dump("npu/debug_0/dump/20240101/net/Conv2D.conv_1.2.3.17", {{true, {1}}});
+  ASSERT_TRUE(shell.run("la"));
+  EXPECT_THAT(shell.out, HasSubstr("│ Conv2D │ conv_1 │ -      │ 1   │ 0      │"));
+  EXPECT_THAT(shell.out, HasSubstr("1 of 1 operators, 0 bad; nothing is compared yet"));
+  shell.file(kGraph, small_graph());
+  shell.file("temp/vector_compare/1/result_1.csv",
+             "TensorIndex,CosineSimilarity\nconv/1:output:0,0.5\n激活/relu:output:0,0.999\n");
+  shell.array("tf/dump/conv_1.0.17.npy", {1}, {1});
+  ASSERT_TRUE(shell.run("la"));
+  EXPECT_THAT(shell.out, HasSubstr("│ Conv2D    │ conv/1    │ 0.5    │ 1   │ 1      │"));
+  EXPECT_THAT(shell.out, HasSubstr("│ Relu      │ 激活/relu │ 0.999  │ 0   │ 0      │"));
+  EXPECT_THAT(shell.out, HasSubstr("6 of 6 operators, 1 bad"));
+  ASSERT_TRUE(shell.run("la -b"));
+  EXPECT_THAT(shell.out, HasSubstr("1 of 6 operators, 1 bad"));
+  ASSERT_TRUE(shell.run("la -b -c 0.9991 -t Relu"));
+  EXPECT_THAT(shell.out, HasSubstr("激活/relu"));
+  ASSERT_TRUE(shell.run("la 激活"));
+  EXPECT_THAT(shell.out, HasSubstr("1 of 6 operators, 0 bad"));
+  ASSERT_TRUE(shell.run("la -l 2"));
+  EXPECT_THAT(shell.out, Not(HasSubstr("conv/1")));
+}
+
+TEST(Pf, ShowsPassesAndSwitchesThoseOfBadOperatorsOff) {
+  TestShell shell;
+  EXPECT_FALSE(shell.run("pf"));
+  EXPECT_THAT(shell.err, HasSubstr("found neither"));
+  shell.file(kGraph, small_graph());
+  shell.file("fusion/fusion_result.json",
+             R"({"graph_fusion":{"ConvPass":{"effect_times":"2"},"Other":{"effect_times":"1"}}})");
+  shell.file("temp/vector_compare/1/result_1.csv",
+             "TensorIndex,CosineSimilarity\nconv/1:output:0,0.5\n");
+  ASSERT_TRUE(shell.run("pf")) << shell.err;
+  EXPECT_THAT(shell.out, HasSubstr("│ ConvPass    │ 1         │ 1   │ 2            │"));
+  EXPECT_THAT(shell.out, HasSubstr("│ Other       │ 0         │ 0   │ 1            │"));
+  ASSERT_TRUE(shell.run("pf conv"));
+  EXPECT_THAT(shell.out, HasSubstr("[Conv2D] conv/1"));
+  EXPECT_THAT(shell.out, HasSubstr("OriginalOp: ['Conv_0', 'Bn_1']"));
+  EXPECT_THAT(shell.out, HasSubstr("CosSim: 0.5"));
+  EXPECT_FALSE(shell.run("pf relu"));
+  EXPECT_FALSE(shell.run("pf -b -c 0.4"));
+  const std::string off = shell.place("off.cfg");
+  ASSERT_TRUE(shell.run("pf -b -o " + off));
+  EXPECT_THAT(io::testing::content_of(off), HasSubstr(R"("ConvPass": "off")"));
 }
 
 TEST(GraphFiles, AreReadAsGeWritesThem) {

@@ -13,6 +13,8 @@ ShellCommand ls_command();
 ShellCommand pt_command();
 ShellCommand cp_command();
 ShellCommand dc_command();
+ShellCommand pf_command();
+ShellCommand la_command();
 ShellCommand run_command();
 ShellCommand train_command();
 ShellCommand help_command();

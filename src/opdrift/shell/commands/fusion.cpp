@@ -114,16 +114,22 @@ Result<std::vector<FusionGraph>> parse_fusion(std::string_view text) {
   return graphs;
 }
 
+Result<std::vector<FusionGraph>> read_fusion(const Session& session) {
+  OPDRIFT_TRY(const std::string text, fusion_text(session));
+  return parse_fusion(text);
+}
+
 Status show_fusion(Session& session) {
-  const Result<std::string> text = fusion_text(session);
-  if (!text.has_value() && text.error().code == ErrorCode::not_found) {
+  const Result<std::vector<FusionGraph>> graphs = read_fusion(session);
+  if (!graphs.has_value() && graphs.error().code == ErrorCode::not_found) {
     session.screen.note("No " + std::string(kFile) + " in the current folder or in " +
                         session.workspace.path("fusion"));
     return Unit{};
   }
-  OPDRIFT_TRY(const std::vector<FusionGraph> graphs,
-              text.has_value() ? parse_fusion(*text) : text.error());
-  for (const FusionGraph& graph : graphs) {
+  if (!graphs.has_value()) {
+    return graphs.error();
+  }
+  for (const FusionGraph& graph : *graphs) {
     Paper inside = session.screen.paper();
     inside.columns = inside.columns > 16 ? inside.columns - 4 : 12;
     const Lines tables = side_by_side(

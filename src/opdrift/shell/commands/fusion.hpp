@@ -30,6 +30,10 @@ struct FusionGraph {
 /// Fails with bad_json.
 Result<std::vector<FusionGraph>> parse_fusion(std::string_view text);
 
+/// The passes in the file of the workspace, or in that of the current folder, which is copied
+/// there. Fails with not_found when there is neither, and as parse_fusion does.
+Result<std::vector<FusionGraph>> read_fusion(const Session& session);
+
 /// Shows the file of the workspace, or that of the current folder, which is copied there.
 Status show_fusion(Session& session);
 

@@ -83,7 +83,7 @@ Status run(Session& session, const CommandLine& line) {
       return Error{ErrorCode::invalid_argument,
                    "expected nothing or 'dump', found '" + printable(line.names().front()) + "'"};
     }
-    return show_dumps(session, line.text("-n"));
+    return show_dumps(session, line.names().size() > 1 ? line.names()[1] : line.text("-n"));
   }
   const bool chosen = line.has("-t") || line.has("-n") || line.has("-f") || line.has("-k");
   bool any = false;
@@ -112,8 +112,8 @@ ShellCommand ls_command() {
   return {.name = "ls",
           .summary = "Lists operators by type, name, fusion pass or kernel; 'ls dump' dump files.",
           .syntax = {.options = kOptions,
-                     .names = "dump",
-                     .most_names = 1,
+                     .names = "dump [NAME]",
+                     .most_names = 2,
                      .name_kind = NameKind::words},
           .run = &run,
           .help =

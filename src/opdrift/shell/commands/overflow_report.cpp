@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
 #include <utility>
 
+#include "opdrift/base/mapped_file.hpp"
 #include "opdrift/base/text.hpp"
 #include "opdrift/io/ascend/debug.hpp"
 #include "opdrift/io/in_file.hpp"
 #include "opdrift/pipeline/convert/convert.hpp"
+#include "opdrift/pipeline/folder_walk.hpp"
+#include "opdrift/pipeline/overflow/overflow_record.hpp"
 #include "opdrift/shell/workspace/decode.hpp"
 #include "opdrift/shell/workspace/dump_files.hpp"
 
@@ -80,8 +84,59 @@ Line unit_line(const io::DebugRecord& record, const io::DebugUnit& unit) {
           {meanings_text(record, unit), Tone::red}};
 }
 
-/// The bytes of the record in a dump file.
-Result<io::DebugRecord> record_of(const DeviceFile& file) {
+/// An overflow record: a dump file, or what was decoded of one.
+struct RecordFile {
+  DeviceFile file;
+  bool json = false;
+};
+
+/// "Opdebug.Node_OpDebug.9.1.17.output.0.json" -> the dump it was decoded of.
+std::optional<DeviceFile> decoded_record(const pipeline::WalkedFile& file) {
+  constexpr std::string_view kEnding = ".json";
+  constexpr std::string_view kOutput = ".output.";
+  const std::string_view name = file.name;
+  const std::size_t cut = name.rfind(kOutput);
+  if (!io::is_debug_file_name(name) || !name.ends_with(kEnding) || cut == std::string_view::npos) {
+    return std::nullopt;
+  }
+  std::optional<DeviceFile> parsed = parse_device_name(name.substr(0, cut));
+  if (parsed) {
+    parsed->path = file.path;
+  }
+  return parsed;
+}
+
+/// Records among `files`, and decoded ones in the folder whose dumps are gone.
+std::vector<RecordFile> records_in(const std::string& folder,
+                                   const std::vector<DeviceFile>& files) {
+  std::vector<RecordFile> records;
+  std::set<std::string> names;
+  for (const DeviceFile& file : files) {
+    if (file.is_debug_record() && !file.statistics) {
+      records.push_back({file, false});
+      names.insert(file.name);
+    }
+  }
+  const auto walk = pipeline::walk_folder(folder);
+  for (const pipeline::WalkedFile& file :
+       walk.has_value() ? walk->files : std::vector<pipeline::WalkedFile>()) {
+    std::optional<DeviceFile> decoded = decoded_record(file);
+    if (decoded && names.insert(decoded->name).second) {
+      records.push_back({std::move(*decoded), true});
+    }
+  }
+  std::stable_sort(records.begin(), records.end(), [](const RecordFile& x, const RecordFile& y) {
+    return is_before(x.file.time, y.file.time);
+  });
+  return records;
+}
+
+Result<io::DebugRecord> record_of(const RecordFile& record) {
+  const DeviceFile& file = record.file;
+  if (record.json) {
+    OPDRIFT_TRY(const Bytes bytes, map_file(file.path));
+    return io::in_file(pipeline::parse_debug_json(as_text(bytes.span)), file.path);
+  }
   OPDRIFT_TRY(const io::FileDump dump, pipeline::open_for_convert(file.path, false));
   const std::vector<const io::FileTensor*> outputs = dump.of(io::TensorRole::output);
   if (outputs.empty()) {
@@ -126,8 +181,10 @@ void add_tensors(Session& session, const DeviceFile& file, Lines& lines) {
   }
 }
 
-Status show_record(Session& session, const std::vector<DeviceFile>& files, const DeviceFile& file) {
-  OPDRIFT_TRY(const io::DebugRecord record, record_of(file));
+Status show_record(Session& session, const std::vector<DeviceFile>& files,
+                   const RecordFile& source) {
+  OPDRIFT_TRY(const io::DebugRecord record, record_of(source));
+  const DeviceFile& file = source.file;
   std::uint64_t task = file.task;
   std::uint64_t stream = file.stream.value_or(0);
   Lines lines;
@@ -174,20 +231,15 @@ std::vector<std::string> dha_meanings(std::uint64_t status) {
 Status show_overflow(Session& session, std::size_t most) {
   const std::optional<std::string> folder = newest_folder(session.workspace.path("overflow/dump"));
   const std::vector<DeviceFile> files = folder ? device_files(*folder) : std::vector<DeviceFile>();
-  std::vector<DeviceFile> records;
-  std::copy_if(files.begin(), files.end(), std::back_inserter(records),
-               [](const DeviceFile& file) { return file.is_debug_record(); });
+  std::vector<RecordFile> records = folder ? records_in(*folder, files) : std::vector<RecordFile>();
   if (records.empty()) {
     session.screen.note("Checked success. find [0] overflow node!");
     return Unit{};
   }
-  std::stable_sort(records.begin(), records.end(), [](const DeviceFile& x, const DeviceFile& y) {
-    return is_before(x.time, y.time);
-  });
   session.screen.note("Find [" + std::to_string(records.size()) + "] overflow records in " +
                       *folder);
   records.resize(std::min(records.size(), most));
-  for (const DeviceFile& record : records) {
+  for (const RecordFile& record : records) {
     if (session.stopping()) {
       return Error{ErrorCode::cancelled, "interrupted"};
     }

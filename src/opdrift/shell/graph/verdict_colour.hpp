@@ -1,24 +1,31 @@
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include "opdrift/base/text.hpp"
 #include "opdrift/shell/graph/neighbours.hpp"
 
+/// What the newest results say of an operator. They name operators as the graph does, or with "/"
+/// read as "_".
 namespace opdrift::shell {
 
-/// Colour of an operator's box by its lowest cosine; "" when nothing is known of it. Results name
-/// operators as the graph does, or with "/" read as "_".
+/// At or below it an output is bad.
+inline constexpr double kBadCosine = 0.98;
+
+/// The lowest cosine of its outputs; nothing when it is in no result.
+inline std::optional<double> lowest_cosine(std::string_view name, const Verdicts& verdicts) {
+  auto found = verdicts.find(std::string(name));
+  if (found == verdicts.end()) {
+    found = verdicts.find(replace_all(name, "/", "_"));
+  }
+  return found == verdicts.end() ? std::nullopt : std::optional(found->second);
+}
+
+/// Colour of an operator's box; "" when nothing is known of it.
 inline std::string_view fill_of(const Node& node, const Verdicts& verdicts) {
-  constexpr double kLimit = 0.98;
-  auto found = verdicts.find(node.name);
-  if (found == verdicts.end()) {
-    found = verdicts.find(replace_all(node.name, "/", "_"));
-  }
-  if (found == verdicts.end()) {
-    return {};
-  }
-  return found->second > kLimit ? "#c6efce" : "#f8a5a5";
+  const std::optional<double> cosine = lowest_cosine(node.name, verdicts);
+  return !cosine ? std::string_view() : *cosine > kBadCosine ? "#c6efce" : "#f8a5a5";
 }
 
 }  // namespace opdrift::shell

@@ -25,15 +25,23 @@ class PlainReader : public LineReader {
       if (const std::size_t end = pending_.find('\n'); end != std::string::npos) {
         ReadLine line{ReadState::line, pending_.substr(0, end)};
         pending_.erase(0, end + 1);
-        return line;
+        if (!std::exchange(skipping_, false)) {
+          return line;
+        }
+        continue;
       }
       if (pending_.size() > kMostLineBytes) {
-        // A line that long is no command; cutting it makes the rest one more unknown command.
-        return {ReadState::line, std::exchange(pending_, std::string())};
+        // A line that long is no command: its beginning says so, the rest is passed over.
+        std::string start = std::exchange(pending_, std::string());
+        if (!std::exchange(skipping_, true)) {
+          return {ReadState::line, std::move(start)};
+        }
+        continue;
       }
       if (ended_) {
-        return pending_.empty() ? ReadLine{}
-                                : ReadLine{ReadState::line, std::exchange(pending_, {})};
+        return pending_.empty() || skipping_
+                   ? ReadLine{}
+                   : ReadLine{ReadState::line, std::exchange(pending_, {})};
       }
       if (!fill()) {
         return {ReadState::interrupted, std::exchange(pending_, std::string())};
@@ -59,6 +67,7 @@ class PlainReader : public LineReader {
   LineReaderOptions options_;
   std::string pending_;
   bool ended_ = false;
+  bool skipping_ = false;  ///< the rest of a line that is too long
 };
 
 }  // namespace

@@ -29,6 +29,7 @@ void Screen::put(const std::string& text, std::size_t width) {
   }
   used_rows_ += rows;
   stopped_ = !options_.out(text + "\n");
+  failed_ = failed_ || stopped_;
 }
 
 void Screen::print(const Line& line) {

@@ -49,6 +49,8 @@ class Screen {
 
   /// True once the reader had enough, or nobody reads any more.
   bool stopped() const { return stopped_; }
+  /// True when something could not be written, ever.
+  bool failed() const { return failed_; }
 
  private:
   void put(const std::string& text, std::size_t width);
@@ -56,6 +58,7 @@ class Screen {
   ScreenOptions options_;
   std::size_t used_rows_ = 0;
   bool stopped_ = false;
+  bool failed_ = false;
 };
 
 }  // namespace opdrift::shell
