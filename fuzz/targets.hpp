@@ -20,6 +20,10 @@ void graph_text(ByteSpan bytes);
 void om(ByteSpan bytes);
 void om2(ByteSpan bytes);
 void side_files(ByteSpan bytes);
+void diagnosis_facts(ByteSpan bytes);
+void result_tables(ByteSpan bytes);
+void config_files(ByteSpan bytes);
+void shell_files(ByteSpan bytes);
 
 /// A target and the folder of its seeds below the corpus.
 struct Target {
@@ -43,6 +47,10 @@ inline constexpr Target kTargets[] = {
     {"om", &om},
     {"om2", &om2},
     {"side_files", &side_files},
+    {"diagnosis_facts", &diagnosis_facts},
+    {"result_tables", &result_tables},
+    {"config_files", &config_files},
+    {"shell_files", &shell_files},
 };
 
 }  // namespace opdrift::fuzz
