@@ -30,8 +30,9 @@ function pointsOf(report: Report, step: string | null): Points {
   for (let row = 0; row < rows.rows; row++) {
     if (role[row] !== 1 || !measured[row] || (step !== null && rows.text("step", row) !== step)) continue;
     chosen.push(row);
-    const error = report.error(row);
-    if (Number.isFinite(error) && error > largest) largest = error;
+    for (const value of [report.error(row), rows.number("depth", row)]) {
+      if (Number.isFinite(value) && value > largest) largest = value;
+    }
   }
   // An infinite error is drawn above all finite ones.
   const top = largest * 10;

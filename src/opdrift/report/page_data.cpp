@@ -61,6 +61,7 @@ class TensorColumns {
           [](const TensorResult& t) { return std::uint64_t{t.measurement.has_value()}; });
     word("label", [](const Judgement& j) { return verdict::to_string(j.label); });
     measured("relative_l2", [](const Measurement& m) { return m.relative_l2(); });
+    measured("class_mismatches", [](const Measurement& m) { return m.class_mismatches; });
     constexpr NamedNumber kNumbers[] = {{"relative", &Judgement::relative},
                                         {"depth", &Judgement::depth},
                                         {"own", &Judgement::own},
@@ -192,7 +193,6 @@ class TensorColumns {
     measured("equal_bits", [](const Measurement& m) { return m.equal_bits; });
     measured("within_1e3", [](const Measurement& m) { return m.within_1e3; });
     measured("within_5e3", [](const Measurement& m) { return m.within_5e3; });
-    measured("class_mismatches", [](const Measurement& m) { return m.class_mismatches; });
     measured("ulp_max", [](const Measurement& m) {
       return m.ulp_dtype == tensor::DType::raw ? metrics::kNan : static_cast<double>(m.max_ulp);
     });

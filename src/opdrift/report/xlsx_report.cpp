@@ -270,6 +270,15 @@ SheetWriter summary_sheet(const RunResult& result) {
       line(out, "Finding", finding.sentence);
     }
   }
+  if (!result.overflow.sentence.empty()) {
+    line(out, "Overflow", result.overflow.sentence);
+  }
+  for (const verdict::RangeNote& note : result.overflow.headroom) {
+    line(out, "Headroom", note.sentence);
+  }
+  for (const verdict::RangeNote& note : result.overflow.constants) {
+    line(out, "Constant", note.sentence);
+  }
   for (const std::string& note : result.notes) {
     line(out, "Remark", note);
   }

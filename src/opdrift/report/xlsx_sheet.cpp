@@ -74,7 +74,10 @@ std::string sheet_styles() {
          fills() +
          "<borders count=\"1\"><border/></borders><cellStyleXfs count=\"1\">"
          "<xf numFmtId=\"0\" fontId=\"0\" fillId=\"0\" borderId=\"0\"/></cellStyleXfs>" +
-         cell_formats() + "</styleSheet>";
+         cell_formats() +
+         "<cellStyles count=\"1\"><cellStyle name=\"Normal\" xfId=\"0\" "
+         "builtinId=\"0\"/></cellStyles>"
+         "</styleSheet>";
 }
 
 SheetWriter::SheetWriter(const std::vector<double>& widths, bool table)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 #include <utility>
@@ -14,6 +15,15 @@ bool is_wrong(Label label) {
   return label == Label::culprit || label == Label::drift || label == Label::victim;
 }
 
+// Norms leave NaN and Inf out; on one side only they are beyond any error of numbers.
+double error_of(const TensorResult& tensor) {
+  if (tensor.measurement->class_mismatches > 0) {
+    return std::numeric_limits<double>::infinity();
+  }
+  const double relative = tensor.judgement ? tensor.judgement->relative : metrics::kNan;
+  return std::isnan(relative) ? tensor.measurement->relative_l2() : relative;
+}
+
 TrendCell cell_of(const TensorResult& tensor) {
   TrendCell cell;
   if (!tensor.measurement) {
@@ -21,14 +31,13 @@ TrendCell cell_of(const TensorResult& tensor) {
     cell.wrong = !tensor.passed;
     return cell;
   }
-  cell.error = tensor.measurement->relative_l2();
+  cell.error = error_of(tensor);
   if (!tensor.judgement) {
     cell.state = tensor.passed ? "pass" : "fail";
     cell.wrong = !tensor.passed;
     return cell;
   }
   const Judgement& judgement = *tensor.judgement;
-  cell.error = std::isnan(judgement.relative) ? cell.error : judgement.relative;
   cell.excess = judgement.q_cum;
   cell.state = to_string(judgement.label);
   cell.wrong = is_wrong(judgement.label) || (judgement.label == Label::unjudged && !tensor.passed);

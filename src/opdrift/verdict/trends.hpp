@@ -21,7 +21,8 @@ namespace opdrift::verdict {
 
 /// What one run says of one output.
 struct TrendCell {
-  double error = metrics::kNan;   ///< relative error, as the judge scales it where it judged
+  /// Relative error, as the judge scales it where it judged; inf with NaN or Inf on one side only.
+  double error = metrics::kNan;
   double excess = metrics::kNan;  ///< over what depth explains
   std::string_view state;         ///< label, "pass", "fail", or "broken" when not comparable
   bool wrong = false;

@@ -60,6 +60,19 @@ class XlsxReport : public ::testing::Test {
   std::string path_ = folder_ / "result.xlsx";
 };
 
+TEST_F(XlsxReport, TheSummaryTellsOfOverflowAndHeadroom) {
+  verdict::RunResult result;
+  result.overflow.sentence = "Div \"x\" makes 3 Inf";
+  result.overflow.headroom = {{"y", 60000.0, 1.09, "y: nearly at the limit"}};
+  result.overflow.constants = {{"mask", -1e9, 0.0, "constant mask becomes -Inf"}};
+  ASSERT_TRUE(write_xlsx(result, path_));
+  const std::string sheet = part("xl/worksheets/sheet1.xml");
+  for (const char* text :
+       {"Div &quot;x&quot; makes 3 Inf", "y: nearly at the limit", "constant mask becomes -Inf"}) {
+    EXPECT_NE(sheet.find(text), std::string::npos) << text;
+  }
+}
+
 TEST_F(XlsxReport, TheFirstSheetIsTheSummary) {
   verdict::RunResult result;
   result.tensors = {tensor_of("卷积", verdict::Label::culprit, 600.0)};

@@ -96,6 +96,18 @@ TEST(Trends, WithoutAJudgementTheLimitsCount) {
   EXPECT_EQ(by_beginning(trends).size(), 2U);
 }
 
+TEST(Trends, NanOnOneSideIsAnInfiniteError) {
+  TensorResult broken = output_of("a", 0.0, Label::victim);
+  broken.measurement->class_mismatches = 4;
+  TrendBuilder builder;
+  builder.add("before", run_of({broken}));
+  builder.add("after", run_of({output_of("a", 1e-3, Label::healthy)}));
+  const Trends trends = builder.finish();
+  EXPECT_TRUE(std::isinf(trends.lines[0].cells[0]->error));
+  EXPECT_DOUBLE_EQ(trends.lines[0].cells[1]->error, 1e-3);
+  EXPECT_EQ(trends.lines[0].growth, 0.0);
+}
+
 TEST(Trends, InputsAreNoLinesAndTheWorseOfTwoRowsCounts) {
   TensorResult input = output_of("a", 0.9, Label::culprit);
   input.role = "input";

@@ -10,6 +10,9 @@ namespace opdrift::verdict::judging {
 namespace {
 
 std::string value_text(double value) {
+  if (std::isnan(value)) {
+    return "nan";  // the sign of a NaN says nothing
+  }
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.6g", value);
   return text.data();
