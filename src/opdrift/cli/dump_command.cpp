@@ -33,7 +33,6 @@ struct Options {
   std::string optimize = "none";
   std::string precision = "fp32";
   std::string provider = "cpu";
-  double memory_mb = 1024;
 };
 
 void add_options(CLI::App& app, engine::DumpOptions& dump, Options& options) {
@@ -57,10 +56,6 @@ void add_options(CLI::App& app, engine::DumpOptions& dump, Options& options) {
   app.add_option("--onnxruntime", dump.library, "path of libonnxruntime.so");
   app.add_option("--threads", dump.threads, "threads of the run; 0: the library decides")
       ->capture_default_str();
-  app.add_option("--memory", options.memory_mb, "MB of values held at a time")
-      ->capture_default_str()
-      ->check(CLI::Range(1.0, 1e9))
-      ->check(a_number());
   app.add_flag("--overwrite", dump.overwrite, "replace an older dump in the folder");
   app.add_flag("!--no-check", dump.check_outputs,
                "do not compare the final outputs with those of a plain run");
@@ -80,7 +75,6 @@ Status fill(engine::DumpOptions& dump, const Options& options) {
     }
   }
   engine::apply(settings, dump);
-  dump.memory_budget = static_cast<std::uint64_t>(options.memory_mb * 1e6);
   dump.opdrift_version = kVersion;
   dump.cancel = &interrupt_flag();
   return Unit{};
@@ -89,8 +83,8 @@ Status fill(engine::DumpOptions& dump, const Options& options) {
 std::string summary_of(const engine::DumpReport& report) {
   std::string text = report.complete ? "dumped  " : "interrupted after  ";
   text += std::to_string(report.operators) + " operators, " + std::to_string(report.files) +
-          " tensors, " + human_bytes(report.bytes) + " in " + std::to_string(report.groups) +
-          " run(s), ONNX Runtime " + report.library_version + "\n";
+          " tensors, " + human_bytes(report.bytes) + ", ONNX Runtime " + report.library_version +
+          "\n";
   std::map<std::string, std::size_t> reasons;
   for (const engine::SkippedOutput& skipped : report.skipped) {
     ++reasons[skipped.reason];
