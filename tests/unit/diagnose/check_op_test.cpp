@@ -339,8 +339,8 @@ TEST(CheckOp, ShapesMayHangOnChainsOfAnyLength) {
 
 TEST(CheckOp, ACircleOfMergedOperatorsEnds) {
   onnx::Graph graph;
-  graph.nodes = {onnx::make_node("Add", "add", {"x", "b"}, {"a"}),
-                 onnx::make_node("Relu", "relu", {"a"}, {"b"})};
+  graph.nodes = {onnx::make_node("Add", "add", {"x", "c"}, {"a"}),
+                 onnx::make_node("Relu", "relu", {"a"}, {"b", "c"})};
   TargetValues target;
   target.made = {{"x", 0}, {"b", 1}};
   target.merged["b"] = {"add", "relu"};

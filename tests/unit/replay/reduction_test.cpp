@@ -128,7 +128,6 @@ TEST(Pool, AdaptiveWindowsOverlap) {
   expect_near(bench.values(), {1.5, 3, 4.5}, 1e-15);
 }
 
-// Half-pixel linear upsampling of (1, 2) by 2: 1, 1.25, 1.75, 2.
 TEST(Resize, ARegionThatIsNoNumberReadsNothingOutside) {
   for (const char* mode : {"nearest", "linear", "cubic"}) {
     const double nan = std::nan("");
@@ -142,6 +141,7 @@ TEST(Resize, ARegionThatIsNoNumberReadsNothingOutside) {
   }
 }
 
+// Half-pixel linear upsampling of (1, 2) by 2: 1, 1.25, 1.75, 2.
 TEST(Resize, LinearCoordinates) {
   const auto run = [](const std::string& kind) {
     return Bench("Resize", 13)
