@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TEST(FolderWalk, LinksThatLeadBackAreReadOnce) {
+TEST(FolderWalkEntries, LinksThatLeadBackAreReadOnce) {
   const io::testing::TempFolder folder;
   folder.file("a.npy", "x");
   fs::create_directory(folder / "step");
@@ -25,7 +25,7 @@ TEST(FolderWalk, LinksThatLeadBackAreReadOnce) {
   EXPECT_EQ(walk->problems.size(), 2u);
 }
 
-TEST(FolderWalk, PipesAreProblemsAndNotWaitedFor) {
+TEST(FolderWalkEntries, PipesAreProblemsAndNotWaitedFor) {
   const io::testing::TempFolder folder;
   ASSERT_EQ(::mkfifo((folder / "pipe.npy").c_str(), 0600), 0);
   const auto walk = walk_folder(folder.path());

@@ -288,6 +288,9 @@ class VisualEncoder {
 /// Takes the operators out of the growing tree as they end, so that no whole graph stands in it.
 class OperatorStream {
  public:
+  /// What was wrong with the events so far.
+  const std::optional<Error>& problem() const { return problem_; }
+
   /// False: the part is not kept.
   bool event(int depth, json::parse_event_t event, json& part) {
     if (problem_ || depth > kMostLevels) {
@@ -374,6 +377,9 @@ Result<std::vector<std::byte>> encode_visual_json(ByteSpan text) {
                                   });
     return stream.finish(file);
   } catch (const json::parse_error& error) {
+    if (stream.problem()) {
+      return *stream.problem();
+    }
     return Error{ErrorCode::bad_json, "expected JSON, found something else", {}, error.byte};
   }
 }
