@@ -61,7 +61,11 @@ TEST(Facts, ErrorsNameTheKey) {
 TEST(Facts, ManyBracketsAreNoTrouble) {
   EXPECT_FALSE(parse_facts(std::string(200000, '['), "deep").has_value());
   const std::string deep = "{\"x\":" + std::string(100000, '[') + std::string(100000, ']') + "}";
-  EXPECT_TRUE(parse_facts(deep, "deep").has_value());
+  const auto refused = parse_facts(deep, "deep");
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_NE(refused.error().message.find("levels"), std::string::npos);
+  const std::string flat = "{\"x\":" + std::string(200, '[') + std::string(200, ']') + "}";
+  EXPECT_TRUE(parse_facts(flat, "flat").has_value());
 }
 
 TEST(Facts, ComeBackFromTheirOwnText) {

@@ -64,7 +64,7 @@ TEST(Ac, ReadsDecodedRecordsWhoseDumpsAreGone) {
   EXPECT_THAT(shell.out, HasSubstr("Find [2] overflow records"));
   EXPECT_THAT(shell.out, HasSubstr("[Mul][7] net_mul"));
   EXPECT_THAT(shell.out, HasSubstr("[AI Core][Status:32][TaskId:7] [floating-point overflow]"));
-  EXPECT_THAT(shell.err, HasSubstr("expected a JSON object"));
+  EXPECT_THAT(shell.err, HasSubstr("offset 1: expected JSON"));
 }
 
 TEST(Ac, ADecodedRecordBesideItsDumpIsOneRecord) {
