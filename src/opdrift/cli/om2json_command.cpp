@@ -48,7 +48,8 @@ int run_om2json(std::span<const std::string> arguments) {
   std::string path;
   std::string output;
   graph::GraphFileOptions options;
-  app.add_option("MODEL", path, "offline model (.om, om2) or text graph (ge_proto_*.txt)")->required();
+  app.add_option("MODEL", path, "offline model (.om, om2) or text graph (ge_proto_*.txt)")
+      ->required();
   app.add_option("-o,--output", output, "file to write; standard output when not given");
   app.add_option("--model", options.model, "name or number of the model, of a file with several");
   app.add_flag("--salvage", options.salvage, "write what is left of a damaged file");

@@ -58,8 +58,9 @@ const CommandSpec& compare_command() {
         "Compares an offline model with the model it was built from.",
         {{.key = "golden_model",
           .flags = {"-gm", "--golden-model"},
-          .help = "golden model: .onnx or .om; with --golden-dump also .pb, .prototxt or the folder "
-                  "of a saved model"},
+          .help =
+              "golden model: .onnx or .om; with --golden-dump also .pb, .prototxt or the folder "
+              "of a saved model"},
          {.key = "om_model", .flags = {"-om", "--om-model"}, .help = "target, .om"}}};
     const std::vector<OptionSpec> shared = shared_options();
     command.options.insert(command.options.end(), shared.begin(), shared.end());
