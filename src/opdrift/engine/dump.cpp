@@ -354,7 +354,6 @@ class Dumper {
     if (values) {
       check_fetched(*values);
     }
-    report_.groups = 1;
     report_.complete = written_ == wanted();
     return Unit{};
   }

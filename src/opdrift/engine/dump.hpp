@@ -24,9 +24,8 @@
 /// values of the rewritten graph, run as it is, so that fused operators stay fused. With reduced
 /// precision the rounding of precision.hpp is added after that.
 ///
-/// Memory: values are fetched in groups whose sizes, known from shape inference or from one run
-/// that returns only shapes, stay within the budget; the model runs once for each group. A single
-/// value larger than the budget has a group of its own.
+/// The model runs once: every value is looked at and written as soon as it is made (taps.hpp), so
+/// memory is that of a plain run.
 namespace opdrift::engine {
 
 struct DumpProgress {
@@ -54,7 +53,6 @@ struct DumpOptions {
   std::string only;     ///< regular expression searched in operator and value names; "" takes all
   std::string library;  ///< of ONNX Runtime, see library_search.hpp
   unsigned threads = 0;
-  std::uint64_t memory_budget = std::uint64_t{1} << 30;  ///< bytes of values held at a time
   bool check_outputs = true;  ///< compare the final outputs with those of a run that shows no more
   std::optional<std::uint64_t> time_us;  ///< for file names; the clock when not given
   std::string opdrift_version;           ///< for the manifest
@@ -92,7 +90,6 @@ struct DumpReport {
   std::size_t files = 0;
   std::uint64_t bytes = 0;            ///< of tensor data in the files
   std::uint64_t estimated_bytes = 0;  ///< of all values in memory, had they been held at once
-  std::size_t groups = 0;             ///< runs that were needed for the values
   std::vector<InputSource> inputs;    ///< in the model's order
   bool complete = true;               ///< false after an interruption; what was done is kept
   std::vector<OutputCheck> checks;    ///< empty when not checked

@@ -147,15 +147,6 @@ void fix_input_shapes(onnx::Model& model, std::span<const NamedTensor> inputs) {
   }
 }
 
-void expose_shapes(onnx::Model& model, std::span<const std::string> values) {
-  std::vector<std::string> shapes;
-  for (const std::string& value : values) {
-    shapes.push_back(value + "/opdrift_shape");
-    model.graph.nodes.push_back(onnx::make_node("Shape", shapes.back(), {value}, {shapes.back()}));
-  }
-  expose(model, shapes);
-}
-
 std::vector<NodeOutput> node_outputs(const onnx::Graph& graph) {
   std::vector<NodeOutput> outputs;
   for (std::size_t node = 0; node < graph.nodes.size(); ++node) {

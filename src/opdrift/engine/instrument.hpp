@@ -30,9 +30,6 @@ void expose(io::onnx::Model& model, std::span<const std::string> values);
 /// Replaces the extents of inputs by those of the tensors that will be given.
 void fix_input_shapes(io::onnx::Model& model, std::span<const NamedTensor> inputs);
 
-/// Adds a Shape node for each value and exposes its result, in this order, instead of the outputs.
-void expose_shapes(io::onnx::Model& model, std::span<const std::string> values);
-
 /// An operator output of the main graph.
 struct NodeOutput {
   std::size_t node = 0;

@@ -117,9 +117,7 @@ Json run_json(const DumpOptions& options, const DumpReport& report,
           {"only", options.only},
           {"threads", options.threads},
           {"time_us", content.time_us},
-          {"memory_budget_bytes", options.memory_budget},
-          {"estimated_bytes", report.estimated_bytes},
-          {"groups", report.groups}};
+          {"estimated_bytes", report.estimated_bytes}};
 }
 
 Json inputs_json(const ManifestContent& content) {

@@ -15,7 +15,7 @@
 ///              "producer", "opsets": [{"domain", "version"}], "functions": [name]},
 ///    "run": {"library_version", "api_version", "provider", "optimize", "precision", "seed",
 ///    "only",
-///            "threads", "time_us", "memory_budget_bytes", "estimated_bytes", "groups"},
+///            "threads", "time_us", "estimated_bytes"},
 ///    "inputs":    [{"tensor", "dtype", "shape", "file", "source"}],
 ///    "operators": [{"order", "name", "type", "domain", "inputs": [tensor],
 ///                   "outputs": [{"tensor", "index", "file", "dtype", "shape"}

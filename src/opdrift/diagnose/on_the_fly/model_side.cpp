@@ -54,7 +54,6 @@ class SidesMaker {
     dump.check_outputs = false;
     dump.library = options_.library;
     dump.opdrift_version = options_.opdrift_version;
-    dump.memory_budget = options_.memory_budget;
     dump.cancel = options_.cancel;
     if (options_.progress) {
       dump.progress = [&](const engine::DumpProgress& state) { options_.progress(name, state); };

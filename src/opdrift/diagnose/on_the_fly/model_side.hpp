@@ -32,7 +32,6 @@ struct SidesOptions {
   std::string output;   ///< "" for temporary dumps
   std::string library;  ///< of ONNX Runtime
   std::string opdrift_version;
-  std::uint64_t memory_budget = std::uint64_t{1} << 30;
   const CancelFlag* cancel = nullptr;
   std::function<void(const std::string& side, const engine::DumpProgress&)> progress;
 };
