@@ -16,9 +16,11 @@ constexpr std::uint16_t kFirstDate = 0x0021;  // 1980-01-01: equal tables give e
 constexpr std::uint64_t kMaxBytes = std::numeric_limits<std::uint32_t>::max();
 constexpr std::size_t kMaxMembers = 0xFFFF;
 
+/// Little endian; bytes beyond those of a value are 0.
 void put(std::string& out, std::uint64_t value, unsigned bytes) {
   for (unsigned i = 0; i < bytes; ++i) {
-    out += static_cast<char>(static_cast<unsigned char>((value >> (8 * i)) & 0xFFU));
+    const std::uint64_t byte = i < sizeof value ? value >> (8 * i) & 0xFFU : 0;
+    out += static_cast<char>(static_cast<unsigned char>(byte));
   }
 }
 
