@@ -86,7 +86,8 @@ std::string text_of(const std::vector<T>& values) {
 inline std::string little_endian(std::uint64_t value, unsigned bytes) {
   std::string text;
   for (unsigned i = 0; i < bytes; ++i) {
-    text += static_cast<char>(static_cast<unsigned char>((value >> (8 * i)) & 0xFF));
+    const std::uint64_t byte = i < sizeof value ? value >> (8 * i) & 0xFFU : 0;
+    text += static_cast<char>(static_cast<unsigned char>(byte));
   }
   return text;
 }
