@@ -2,9 +2,11 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string_view>
 
+#include "opdrift/base/heap.hpp"
 #include "opdrift/base/mapped_file.hpp"
 #include "opdrift/base/text.hpp"
 #include "opdrift/cli/console.hpp"
@@ -107,6 +109,8 @@ std::string trouble_of(const verdict::RunResult& result) {
 
 Result<verdict::RunResult> read_result(const std::string& path) {
   OPDRIFT_TRY(const Bytes bytes, map_file(path));
+  constexpr std::size_t kHeapOfText = 6;  // bytes of values for each byte of JSON, measured
+  expect_allocations(kHeapOfText * std::min(bytes.span.size(), std::size_t{1} << 28));
   return report::parse_json(as_text(bytes.span), path);
 }
 
