@@ -12,6 +12,8 @@ if [ -d "$shared/fixtures" ]; then
 else
   sets="bundled cases only (\$OPDRIFT_SHARED has no fixtures)"
 fi
+# Read by programs that were built with the address sanitizer; others take no notice.
+export LSAN_OPTIONS="suppressions=$PWD/tools/leaks.txt:print_suppressions=0"
 status=0
 rm -rf "build/$preset/test-results"
 mkdir -p "build/$preset/test-results"
