@@ -143,8 +143,11 @@ section() {
       ;;
     native)
       network large 200 large
-      row native "opdrift compare, large" "" "$data/large/npu" "$data/large/golden" -- \
-        "$opdrift" compare "$data/large/npu" "$data/large/golden" \
+      row native "opdrift compare, large, one limit as rule" "" "$data/large/npu" \
+        "$data/large/golden" -- "$opdrift" compare "$data/large/npu" "$data/large/golden" \
+        --graph "$data/large/graph.json" --rule cosine=0.99 -q --fail-on none
+      row weightless "opdrift compare, large, judged without weights" "" "$data/large/npu" \
+        "$data/large/golden" -- "$opdrift" compare "$data/large/npu" "$data/large/golden" \
         --graph "$data/large/graph.json" -q --fail-on none
       ;;
     tiny)
@@ -218,7 +221,7 @@ are read); ratio is wall / read. Memory is the peak of own pages (RssAnon), not 
 
 | work | GB | read, s | wall, s | ratio | CPU, s | own memory, MB | reference |
 |---|---|---|---|---|---|---|---|
-$(rows large jobs half device native tiny2 tiny tiny4 convert cp torchair statistics xlsx real start)
+$(rows large jobs half device native weightless tiny2 tiny tiny4 convert cp torchair statistics xlsx real start)
 
 | growth | ratio | wanted |
 |---|---|---|
