@@ -30,10 +30,14 @@ Status check_json_depth(std::string_view text) {
 }
 
 Error json_error(std::size_t bytes_read, const std::exception& report) {
-  // The library's text opens with its own error number, which says nothing to a reader.
-  const std::string_view text = report.what();
-  const std::size_t start = text.find(": ");
-  const std::string_view problem = start == std::string_view::npos ? text : text.substr(start + 2);
+  // The library's text opens with its own error number, and with a line and column that the offset
+  // says better.
+  std::string_view problem = report.what();
+  const std::size_t number = problem.find("] ");
+  problem.remove_prefix(number == std::string_view::npos ? 0 : number + 2);
+  const std::size_t place =
+      problem.starts_with("parse error") ? problem.find(": ") : std::string_view::npos;
+  problem.remove_prefix(place == std::string_view::npos ? 0 : place + 2);
   Error error{ErrorCode::bad_json, "expected JSON, found " + std::string(problem)};
   if (bytes_read != 0) {
     error.offset = bytes_read - 1;

@@ -21,6 +21,7 @@
 #include "opdrift/engine/taps.hpp"
 #include "opdrift/engine/wanted_values.hpp"
 #include "opdrift/io/file_writer.hpp"
+#include "opdrift/io/in_file.hpp"
 #include "opdrift/io/onnx/tensor_data.hpp"
 
 namespace opdrift::engine {
@@ -305,7 +306,8 @@ class Dumper {
     } else if (!plain_) {
       OPDRIFT_TRY(plain_, runtime_->open_file(options_.model, session_));
     }
-    OPDRIFT_TRY(plain_values_, plain_->run(inputs_.tensors, final_outputs_));
+    OPDRIFT_TRY(plain_values_,
+                io::in_file(plain_->run(inputs_.tensors, final_outputs_), options_.model));
     plain_.reset();
     return Unit{};
   }
@@ -334,7 +336,7 @@ class Dumper {
       session = open_shown();
     }
     if (!session) {
-      return session.error();
+      return io::in_file(session.error(), options_.model);
     }
     RunHooks hooks;
     hooks.show = [&](std::size_t tap, const RunValue& value, const RunValue&) -> Status {
@@ -346,7 +348,7 @@ class Dumper {
     tell("running");
     const auto values = (*session)->run(inputs_.tensors, fetched_names_, hooks);
     if (!values && !cancelled()) {
-      return values.error();
+      return io::in_file(values.error(), options_.model);
     }
     for (std::size_t i = 0; values && i < fetched_.size() && !cancelled(); ++i) {
       OPDRIFT_CHECK_OK(write_value(fetched_[i], (*values)[i]));

@@ -10,6 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "opdrift/base/json_text.hpp"
 #include "opdrift/base/mapped_file.hpp"
 #include "opdrift/base/natural_order.hpp"
 #include "opdrift/base/protobuf_cursor.hpp"
@@ -128,12 +129,9 @@ class Om2 {
       return "";
     }
     const auto text = archive_->load(*manifest_);
-    const auto json = text ? nlohmann::json::parse(as_text(text->span), nullptr, false)
-                           : nlohmann::json(nlohmann::json::value_t::discarded);
-    const auto command = json.is_object() ? json.find("atc_command") : json.end();
-    return json.is_object() && command != json.end() && command->is_string()
-               ? command->get<std::string>()
-               : "";
+    const auto json = text ? parse_json<nlohmann::json>(as_text(text->span))
+                           : Result<nlohmann::json>(text.error());
+    return json && json->is_object() ? json_text(*json, "atc_command") : "";
   }
 
   static ProtobufWriter text_entry(std::string_view key, std::string_view value) {

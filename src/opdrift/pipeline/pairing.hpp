@@ -38,6 +38,7 @@ struct Pairing;
 
 /// Types and shapes of a pair, golden first, both in the golden's order.
 using OutlinedPair = std::pair<verdict::ValueOutline, verdict::ValueOutline>;
+/// Those of an opened pair.
 OutlinedPair outline_of(const AlignedPair& pair);
 
 /// Pairs as whoever judges their rows sees them. Functions take rows of the result.

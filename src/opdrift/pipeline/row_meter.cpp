@@ -1,6 +1,7 @@
 #include "opdrift/pipeline/row_meter.hpp"
 
 #include <algorithm>
+#include <new>
 #include <numeric>
 #include <utility>
 
@@ -18,6 +19,16 @@ Result<TensorSummary> summary_of(const IndexedTensor& indexed) {
   OPDRIFT_TRY(const tensor::Tensor tensor, load(indexed));
   OPDRIFT_TRY(const tensor::View view, tensor::stored_view(tensor));
   return summarise(view);
+}
+
+/// What `work` returns. Running out of memory ends the row, which was claimed and must not be lost.
+template <typename Work>
+auto within_memory(const Work& work) -> decltype(work()) {
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    return Error{ErrorCode::out_of_memory, "not enough memory to compare the tensors"};
+  }
 }
 
 /// Whether its logical order is that of its shape.
@@ -61,7 +72,7 @@ void RowMeter::measure_all() {
 
 void RowMeter::measure_row(std::size_t row, std::size_t jobs) {
   if (!cancelled() && claim(row)) {
-    settle(row, try_row(row, jobs));
+    settle(row, within_memory([&] { return try_row(row, jobs); }));
   }
 }
 
@@ -103,12 +114,14 @@ Result<OutlinedPair> RowMeter::outline(std::size_t row) const {
 
 Result<AlignedPair> RowMeter::open(std::size_t row) {
   const bool first = !cancelled() && claim(row);
-  Result<AlignedPair> opened = bring_in(row);
-  if (opened) {
-    read_in(*opened);
-  }
+  Result<AlignedPair> opened = within_memory([&]() -> Result<AlignedPair> {
+    OPDRIFT_TRY(AlignedPair pair, bring_in(row));
+    read_in(pair);
+    return pair;
+  });
   if (first) {
-    settle(row, opened ? try_pair(row, *opened, 1) : Status(opened.error()));
+    settle(row, opened ? within_memory([&] { return try_pair(row, *opened, 1); })
+                       : Status(opened.error()));
   }
   return opened;
 }

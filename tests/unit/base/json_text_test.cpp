@@ -32,6 +32,7 @@ TEST(JsonText, NumbersBeyondDoubleAreRefusedWithoutAnException) {
   const auto json = parse_json<Json>("[1e999]");
   ASSERT_FALSE(json.has_value());
   EXPECT_EQ(json.error().code, ErrorCode::bad_json);
+  EXPECT_EQ(json.error().message, "expected JSON, found number overflow parsing '1e999'");
 }
 
 TEST(JsonText, NestingIsLimited) {

@@ -337,6 +337,24 @@ TEST_F(ExportEvidence, WeightsThatAreOthersAreAFaultOfTheExport) {
   collected = collect_facts(options);
   ASSERT_TRUE(collected) << collected.error().to_string();
   EXPECT_EQ(collected->export_faults.at(0), "c has the shape [3], the weight given [4]");
+
+  // Sums leave a NaN out; that must not make the rest agree.
+  testing::write_npy_file(path("weights/module.c.npy"), DType::f32, {3}, {0.1, -2.0, NAN});
+  collected = collect_facts(options);
+  ASSERT_TRUE(collected) << collected.error().to_string();
+  EXPECT_EQ(collected->export_faults.at(0).substr(0, 28), "c is not the weight given: r");
+}
+
+TEST_F(ExportEvidence, WeightsThatCannotBeReadTellWhy) {
+  CollectOptions options = small_model();
+  options.weights = path("w.npz");
+  std::ofstream(path("w.npz")) << "PK\x03\x04 and no more";
+  const auto collected = collect_facts(options);
+  ASSERT_FALSE(collected);
+  EXPECT_NE(collected.error().to_string().find("w.npz: expected weights"), std::string::npos)
+      << collected.error().to_string();
+  EXPECT_NE(collected.error().message.find("found none: "), std::string::npos)
+      << collected.error().message;
 }
 
 TEST_F(ExportEvidence, WeightsOfOtherNamesAreNotCompared) {

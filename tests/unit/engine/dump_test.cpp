@@ -171,6 +171,25 @@ TEST(DumpModel, SizesThatOnlyARunCanTellAreCounted) {
             (std::vector<float>{1, 3}));
 }
 
+// Two indexes do not fill seven places, which only the run can find out.
+TEST(DumpModel, ARunThatFailsNamesTheModel) {
+  OPDRIFT_NEEDS_ONNXRUNTIME();
+  const TempFolder folder;
+  onnx::Model model = data_dependent_model();
+  model.graph.nodes[1] = onnx::make_node("Reshape", "shape", {"i", "seven"}, {"y"});
+  model.graph.initializers = {constant("seven", {1}, std::vector<std::int64_t>{7})};
+  model.graph.outputs = {onnx::make_value_info("y", 7)};
+  for (const bool check : {true, false}) {
+    DumpOptions options = options_for(folder, model);
+    options.output_folder += check ? "1" : "2";
+    options.check_outputs = check;
+    options.inputs.files = {{"x", give(folder, {0, 7, 0, 7})}};
+    const auto report = dump_model(options);
+    ASSERT_FALSE(report);
+    EXPECT_EQ(report.error().path, options.model);
+  }
+}
+
 TEST(DumpModel, DynamicExtentsFollowTheOptions) {
   OPDRIFT_NEEDS_ONNXRUNTIME();
   const TempFolder folder;

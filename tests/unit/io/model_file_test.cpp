@@ -121,6 +121,7 @@ TEST(Om2, WhatIsNoneSaysSo) {
   EXPECT_NE(problem("a.npy", "x").find("data/model_<i>/debug"), std::string::npos);
   const char* const member = "data/model_0/debug/visual.json";
   EXPECT_NE(problem(member, "{").find("visual.json: expected JSON"), std::string::npos);
+  EXPECT_NE(problem(member, R"({"model": 1e999})").find("number overflow"), std::string::npos);
   EXPECT_NE(problem(member, "[]").find("\"model\""), std::string::npos);
   EXPECT_NE(problem(member, R"({"model": {"name": 1}})").find("a text as \"name\""),
             std::string::npos);

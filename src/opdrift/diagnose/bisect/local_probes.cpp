@@ -169,9 +169,11 @@ class LocalProbes::State {
                      const Values& known, const engine::RunSettings& settings,
                      const engine::KeptOperators& keep) {
     OPDRIFT_TRY(PartRun part, prepare_part(piece, nodes, outputs, inputs_, known));
+    const bool own_target = &piece == &target_ && !options_.target_model.empty();
     OPDRIFT_TRY(std::vector<RunValue> values,
-                engine::run_model(*runtime_, std::move(part.placed), settings,
-                                  std::move(part.inputs), outputs, work_.path(), keep));
+                io::in_file(engine::run_model(*runtime_, std::move(part.placed), settings,
+                                              std::move(part.inputs), outputs, work_.path(), keep),
+                            own_target ? options_.target_model : options_.model));
     Values named;
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       named.emplace(outputs[i], std::move(values[i]));

@@ -85,13 +85,16 @@ class WeightComparison {
     }
     note_types(name, given.desc, made.desc);
     const auto measured = metrics::measure(pair->golden, pair->target);
-    if (!measured || measured->count == 0) {
+    if (!measured) {
+      found_.findings.push_back(name + ": cannot be compared, " + measured.error().message);
       return;
     }
-    const bool same_numbers = measured->class_mismatches == 0 && measured->max_abs.value == 0.0;
-    const bool alike = is_floating(given.desc) ? same_numbers || measured->relative_l2() <= kRounded
-                                               : same_numbers;
-    if (!alike) {
+    // Sums leave out what is NaN or infinite on either side: the classes have to agree as well.
+    const bool same_classes = measured->class_mismatches == 0;
+    const bool same_numbers = same_classes && measured->max_abs.value == 0.0;
+    const bool rounded =
+        is_floating(given.desc) && same_classes && measured->relative_l2() <= kRounded;
+    if (measured->count > 0 && !same_numbers && !rounded) {
       found_.faults.push_back(name + " is not the weight given: relative L2 " +
                               verdict::refit::number(measured->relative_l2()) + ", values from " +
                               range_text(measured->target) + ", those given from " +
@@ -143,8 +146,9 @@ Result<WeightFindings> compare_weights(const io::onnx::Model& model, const std::
   OPDRIFT_TRY(const pipeline::DumpIndex index,
               pipeline::index_dump(weights, verdict::RunSide::golden, 0));
   if (index.tensors.empty()) {
+    const std::string reason = index.ledger.empty() ? "" : ": " + index.ledger.front().reason;
     return Error{ErrorCode::not_found,
-                 "expected weights as npz, npy, safetensors or pt, found none", weights};
+                 "expected weights as npz, npy, safetensors or pt, found none" + reason, weights};
   }
   WeightComparison comparison(index);
   for (const io::onnx::Tensor& constant : model.graph.initializers) {

@@ -11,6 +11,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "opdrift/base/json_text.hpp"
 #include "opdrift/base/protobuf_cursor.hpp"
 #include "opdrift/base/text.hpp"
 #include "opdrift/graph/om/inout_info.hpp"
@@ -380,7 +381,9 @@ Result<std::vector<std::byte>> encode_visual_json(ByteSpan text) {
     if (stream.problem()) {
       return *stream.problem();
     }
-    return Error{ErrorCode::bad_json, "expected JSON, found something else", {}, error.byte};
+    return json_error(error.byte, error);
+  } catch (const json::exception& error) {  // a number beyond double
+    return json_error(0, error);
   }
 }
 

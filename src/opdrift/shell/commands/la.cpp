@@ -99,7 +99,7 @@ class Listing {
     std::size_t bad = 0;
     for (const Listed& op : operators) {
       const std::optional<double> cosine = lowest_cosine(op.name, verdicts_);
-      const bool is_bad = cosine && *cosine <= limit_;
+      const bool is_bad = cosine && is_bad_cosine(*cosine, limit_);
       if (!matches(op) || (line_.has("-b") && !is_bad)) {
         continue;
       }
@@ -123,7 +123,9 @@ class Listing {
 
   std::vector<Span> row_of(const Listed& op, const std::optional<double>& cosine,
                            const Counts& device) const {
-    const Tone tone = !cosine ? Tone::plain : *cosine <= limit_ ? Tone::red : Tone::green;
+    const Tone tone = !cosine                          ? Tone::plain
+                      : is_bad_cosine(*cosine, limit_) ? Tone::red
+                                                       : Tone::green;
     return {Span{op.type, Tone::green}, Span{op.name},
             Span{cosine ? graph::python_float(*cosine) : "-", tone},
             Span{std::to_string(count_of(device, device_key(op.type, op.name)))},

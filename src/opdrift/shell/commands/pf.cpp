@@ -102,7 +102,7 @@ class Passes {
 
   bool is_bad(const Node& node) const {
     const std::optional<double> cosine = lowest_cosine(node.name, verdicts_);
-    return cosine && *cosine <= limit_;
+    return cosine && is_bad_cosine(*cosine, limit_);
   }
 
   bool chosen(const Node& node) const {

@@ -22,10 +22,15 @@ inline std::optional<double> lowest_cosine(std::string_view name, const Verdicts
   return found == verdicts.end() ? std::nullopt : std::optional(found->second);
 }
 
+/// A NaN is bad, whatever the limit.
+inline bool is_bad_cosine(double cosine, double limit) {
+  return !(cosine > limit);
+}
+
 /// Colour of an operator's box; "" when nothing is known of it.
 inline std::string_view fill_of(const Node& node, const Verdicts& verdicts) {
   const std::optional<double> cosine = lowest_cosine(node.name, verdicts);
-  return !cosine ? std::string_view() : *cosine > kBadCosine ? "#c6efce" : "#f8a5a5";
+  return !cosine ? std::string_view() : is_bad_cosine(*cosine, kBadCosine) ? "#f8a5a5" : "#c6efce";
 }
 
 }  // namespace opdrift::shell
