@@ -40,6 +40,8 @@ void expect_allocations(std::size_t bytes) {
 void reuse_large_blocks() {
 #if defined(__GLIBC__)
   constexpr int kNeverTrim = 0x7fffffff;
+  constexpr std::size_t kHeapInHugePages = std::size_t{256} << 20;
+  expect_allocations(kHeapInHugePages);
   ::mallopt(M_ARENA_MAX, 1);  // the heaps of other arenas are too small for such blocks
   ::mallopt(M_MMAP_MAX, 0);
   ::mallopt(M_TRIM_THRESHOLD, kNeverTrim);

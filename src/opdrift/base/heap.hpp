@@ -13,8 +13,9 @@ void expect_allocations(std::size_t bytes);
 
 /// Tells the allocator that large arrays will come and go: they are then cut from one heap that
 /// stays mapped, instead of being mapped, cleared by the system and unmapped each time (which was
-/// two thirds of the time of judging layers of a few million elements). The heap shrinks when the
-/// process ends. Does nothing with other allocators; call it before worker threads start.
+/// two thirds of the time of judging layers of a few million elements), the first of them in huge
+/// pages. The heap shrinks when the process ends. Does nothing with other allocators; call it
+/// before worker threads start.
 void reuse_large_blocks();
 
 }  // namespace opdrift

@@ -228,6 +228,13 @@ std::uint64_t random_bits(std::uint64_t seed, std::uint64_t index) {
   return mix(mix(seed) ^ mix(index * 2 + 1));
 }
 
+std::uint64_t random_in_part(std::uint64_t bits, std::uint64_t part, std::uint64_t parts,
+                             std::uint64_t end) {
+  const auto border = [&](std::uint64_t at) { return end / parts * at + end % parts * at / parts; };
+  const std::uint64_t first = border(part);
+  return first + bits % std::max<std::uint64_t>(1, border(part + 1) - first);
+}
+
 double normal_noise(std::uint64_t seed, std::uint64_t index) {
   constexpr double kTwoPi = 6.28318530717958647692;
   const std::uint64_t key = mix(seed) ^ mix(index * 2 + 1);

@@ -123,6 +123,11 @@ class SpreadSum {
 /// 64 bits that depend on seed and index alone (any thread, any order).
 std::uint64_t random_bits(std::uint64_t seed, std::uint64_t index);
 
+/// A number of part `part` of the `parts` equal parts of [0, end), chosen by random `bits`. Numbers
+/// drawn part by part rise and leave no stretch out.
+std::uint64_t random_in_part(std::uint64_t bits, std::uint64_t part, std::uint64_t parts,
+                             std::uint64_t end);
+
 /// A standard normal number that depends on seed and index alone.
 double normal_noise(std::uint64_t seed, std::uint64_t index);
 

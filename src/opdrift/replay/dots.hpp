@@ -4,19 +4,23 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
-#include "opdrift/base/result.hpp"
 #include "opdrift/replay/activation.hpp"
 #include "opdrift/replay/kind.hpp"
 
-// Weighted kinds at some positions of their output, reading only the elements that these need:
+// Sums of products at some positions of an output, reading only the elements that these need:
 //
 //   y_p = activation(scale * sum_k left[l_p + dl_k] * right[r_p + dr_k] + beta * addend[c_p])
+//
+// Operands lie scattered, so bringing them in costs more than multiplying them: what several sums
+// share is brought in once.
 
 namespace opdrift::replay {
 
-/// Where every dot product finds its operands, as flat positions of the inputs.
+/// Where every dot product finds its operands, as flat positions of the inputs. Dots that share
+/// their left operand follow each other.
 struct Dots {
   struct Dot {
     std::int64_t left = 0;
@@ -37,12 +41,6 @@ struct Dots {
   Activation activation;
 };
 
-/// Plans MatMul, Gemm, Linear, AddMatMul, Conv and ConvTranspose. The arrays of `call` need shapes
-/// only. Fails with `unsupported` for other kinds, shapes that do not fit, or an output of another
-/// shape than `output`.
-Result<Dots> plan_dots(const OperatorKind& kind, const Call& call, const tensor::Shape& output,
-                       std::span<const std::uint64_t> positions);
-
 /// Elements of one tensor by flat position.
 class ElementReader {
  public:
@@ -55,17 +53,40 @@ class ElementReader {
                     double* out) const = 0;
 };
 
-/// The operands of all dot products of one side.
-struct DotOperands {
-  const ElementReader& left;
-  const ElementReader& right;
-  const ElementReader* addend = nullptr;
-  /// Storage type of operands that are kept narrower than they are given here; `raw`: not narrowed.
-  tensor::DType left_narrowed = tensor::DType::raw;
-  tensor::DType right_narrowed = tensor::DType::raw;
+/// One operand of all dots.
+struct DotOperand {
+  const ElementReader* elements = nullptr;
+  /// Storage type of an operand that is kept narrower than it is given here; `raw`: not narrowed.
+  tensor::DType narrowed = tensor::DType::raw;
 };
 
-/// The values, and with_terms the budget terms, of all dots.
-Sample run_dots(const Dots& dots, const DotOperands& operands, bool with_terms);
+/// The right operands of all dots, each of them in memory once (bounded; what is too much is
+/// brought in dot by dot). Serves several runs over the same tensor, one after the other.
+class RightOperands {
+ public:
+  /// Keeps both references.
+  RightOperands(const Dots& dots, DotOperand operand);
+
+  /// `errors`: round_T(x) - x, empty where nothing is narrowed. Valid until the next call.
+  struct Row {
+    std::span<const double> values;
+    std::span<const double> errors;
+  };
+  Row row(std::size_t dot);
+
+ private:
+  void read(const Dots::Dot& dot, std::size_t at);
+  bool is_narrowed() const { return operand_.narrowed != tensor::DType::raw; }
+
+  const Dots& dots_;
+  DotOperand operand_;
+  std::vector<std::size_t> rows_;  ///< first element of a dot's row; empty: nothing is kept
+  std::vector<double> values_;
+  std::vector<double> errors_;
+};
+
+/// The values, and with_terms the budget terms, of all dots. `addend` may be nullptr.
+Sample run_dots(const Dots& dots, DotOperand left, RightOperands& right,
+                const ElementReader* addend, bool with_terms);
 
 }  // namespace opdrift::replay

@@ -82,6 +82,10 @@ class ValueSource {
     static_cast<void>(value);
     return {};
   }
+
+  /// An operator that makes or reads the value has been judged, once for each time that it names
+  /// the value: what was kept for it may go.
+  virtual void used(ValueId value) const { static_cast<void>(value); }
 };
 
 }  // namespace opdrift::verdict

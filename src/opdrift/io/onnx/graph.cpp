@@ -12,7 +12,7 @@ namespace opdrift::io::onnx {
 
 namespace {
 
-constexpr std::uint64_t kMaxAttributeElements = 65'536;
+constexpr std::uint64_t kMaxAttributeElements = 1024;
 
 struct Producer {
   std::string_view node;

@@ -1,6 +1,5 @@
 #include "opdrift/pipeline/judge/pair_values.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace opdrift::pipeline {
@@ -8,30 +7,32 @@ namespace opdrift::pipeline {
 using verdict::RunSide;
 using verdict::ValueId;
 
-namespace {
-
-// Of tensors kept open: what operators that follow each other read. More memory would only take
-// longer to be given.
-constexpr std::uint64_t kOpenBytes = std::uint64_t{48} << 20U;
-constexpr std::size_t kOpenAtLeast = 2;
-constexpr std::size_t kOpenPairs = 256;
-
-}  // namespace
-
 PairValues::PairValues(const GraphProblem& problem, OpenPair open_pair, OpenGolden open_golden,
                        KnownPairs known)
     : problem_(problem),
-      open_pair_(std::move(open_pair)),
+      open_pairs_(std::move(open_pair)),
       open_golden_(std::move(open_golden)),
       known_(std::move(known)),
+      users_(problem.problem.values.size()),
       pairs_(problem.problem.values.size()),
       rows_(problem.problem.values.size()),
-      goldens_(problem.problem.values.size()) {}
+      goldens_(problem.problem.values.size()) {
+  for (const verdict::ProblemOperator& op : problem.problem.operators) {
+    for (const auto* list : {&op.inputs, &op.outputs}) {
+      for (const ValueId value : *list) {
+        if (value < users_.size()) {
+          ++users_[value];
+        }
+      }
+    }
+  }
+}
 
 void PairValues::set_pair(ValueId value, std::size_t pair, std::optional<std::size_t> row) {
   if (!pairs_[value]) {
     pairs_[value] = pair;
     rows_[value] = row;
+    open_pairs_.expect(pair, users_[value]);
   }
 }
 
@@ -50,45 +51,6 @@ bool PairValues::has(RunSide side, ValueId value) const {
     return side == RunSide::golden && problem_.parameters[value].has_value();
   }
   return pairs_[value] || (side == RunSide::golden && goldens_[value]);
-}
-
-std::shared_ptr<PairValues::Opened> PairValues::entry_of(std::size_t index) const {
-  const std::lock_guard lock(mutex_);
-  const auto known =
-      std::find_if(opened_.begin(), opened_.end(),
-                   [index](const std::shared_ptr<Opened>& one) { return one->index == index; });
-  if (known != opened_.end()) {
-    opened_.splice(opened_.begin(), opened_, known);
-    return opened_.front();
-  }
-  opened_.push_front(std::make_shared<Opened>());
-  opened_.front()->index = index;
-  return opened_.front();
-}
-
-// Whoever still reads a pair that is closed here keeps its bytes.
-void PairValues::make_room(const std::shared_ptr<Opened>& added) const {
-  const std::lock_guard lock(mutex_);
-  const bool kept = std::find(opened_.begin(), opened_.end(), added) != opened_.end();
-  if (kept && *added->pair) {
-    added->bytes = (**added->pair).golden.tensor.bytes.span.size() +
-                   (**added->pair).target.tensor.bytes.span.size();
-  }
-  opened_bytes_ += added->bytes;
-  while (opened_.size() > kOpenAtLeast &&
-         (opened_bytes_ > kOpenBytes || opened_.size() > kOpenPairs)) {
-    opened_bytes_ -= opened_.back()->bytes;
-    opened_.pop_back();
-  }
-}
-
-Result<AlignedPair> PairValues::pair(std::size_t index) const {
-  const std::shared_ptr<Opened> entry = entry_of(index);
-  std::call_once(entry->once, [&] {
-    entry->pair = open_pair_(index);
-    make_room(entry);
-  });
-  return *entry->pair;
 }
 
 Result<tensor::View> PairValues::lone_view(RunSide side, ValueId value) const {
@@ -114,7 +76,7 @@ Result<tensor::View> PairValues::view(RunSide side, ValueId value) const {
   if (!is_pair(value)) {
     return lone_view(side, value);
   }
-  OPDRIFT_TRY(AlignedPair both, pair(*pairs_[value]));
+  OPDRIFT_TRY(AlignedPair both, open_pairs_.pair(*pairs_[value]));
   return side == RunSide::golden ? std::move(both.golden) : std::move(both.target);
 }
 
@@ -127,10 +89,16 @@ Result<verdict::ValueOutline> PairValues::outline(RunSide side, ValueId value) c
 }
 
 verdict::MeasuredValue PairValues::measured(ValueId value) const {
-  if (!is_pair(value) || !known_.measured || !pair(*pairs_[value])) {
+  if (!is_pair(value) || !known_.measured || !open_pairs_.pair(*pairs_[value])) {
     return {};
   }
   return known_.measured(*pairs_[value]);
+}
+
+void PairValues::used(ValueId value) const {
+  if (is_pair(value)) {
+    open_pairs_.used(*pairs_[value]);
+  }
 }
 
 namespace {

@@ -1,10 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
-#include <list>
-#include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,12 +12,10 @@
 #include "opdrift/match/name_match.hpp"
 #include "opdrift/pipeline/align_pair.hpp"
 #include "opdrift/pipeline/judge/graph_problem.hpp"
+#include "opdrift/pipeline/judge/open_pairs.hpp"
 #include "opdrift/verdict/problem.hpp"
 
 namespace opdrift::pipeline {
-
-/// Brings the two sides of a pair in, mapped and in one logical order.
-using OpenPair = std::function<Result<AlignedPair>(std::size_t pair)>;
 
 /// What the comparison knows of pairs without opening them. Either may be empty.
 struct KnownPairs {
@@ -30,9 +26,7 @@ struct KnownPairs {
 };
 
 /// Values of a network whose sides were paired by a comparison. Golden tensors without a partner
-/// are brought in alone. The pairs used last stay open: an operator looks at a tensor several
-/// times, its readers do soon after, and opening (let alone unpacking) a file anew costs more than
-/// a sample of its elements.
+/// are brought in alone. A pair stays open until all operators around it are judged.
 class PairValues : public verdict::ValueSource {
  public:
   using OpenGolden = std::function<Result<tensor::View>(std::size_t golden)>;
@@ -53,29 +47,17 @@ class PairValues : public verdict::ValueSource {
   Result<verdict::ValueOutline> outline(verdict::RunSide side,
                                         verdict::ValueId value) const override;
   verdict::MeasuredValue measured(verdict::ValueId value) const override;
+  void used(verdict::ValueId value) const override;
 
  private:
-  /// A pair that one thread opens while others that want it wait.
-  struct Opened {
-    std::size_t index = 0;
-    std::once_flag once;
-    std::optional<Result<AlignedPair>> pair;
-    std::uint64_t bytes = 0;
-  };
-
-  std::shared_ptr<Opened> entry_of(std::size_t index) const;
-  Result<AlignedPair> pair(std::size_t index) const;
-  void make_room(const std::shared_ptr<Opened>& added) const;
   bool is_pair(verdict::ValueId value) const;
   Result<tensor::View> lone_view(verdict::RunSide side, verdict::ValueId value) const;
 
   const GraphProblem& problem_;
-  OpenPair open_pair_;
+  mutable OpenPairs open_pairs_;
   OpenGolden open_golden_;
-  mutable std::mutex mutex_;
   KnownPairs known_;
-  mutable std::list<std::shared_ptr<Opened>> opened_;  ///< latest use first
-  mutable std::uint64_t opened_bytes_ = 0;
+  std::vector<std::uint32_t> users_;  ///< operators that make or read a value
   std::vector<std::optional<std::size_t>> pairs_;
   std::vector<std::optional<std::size_t>> rows_;
   std::vector<std::optional<std::size_t>> goldens_;

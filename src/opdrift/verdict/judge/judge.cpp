@@ -16,6 +16,17 @@ namespace {
 
 using namespace judging;  // NOLINT(google-build-using-namespace): the workers of this file
 
+void say_used(const Context& context, std::uint32_t op) {
+  for (const auto* list :
+       {&context.problem.operators[op].inputs, &context.problem.operators[op].outputs}) {
+    for (const ValueId value : *list) {
+      if (value < context.problem.values.size()) {
+        context.source.used(value);
+      }
+    }
+  }
+}
+
 // Allocation failures end one component, not the run.
 void run_component(const Context& context, const std::vector<std::uint32_t>& operators,
                    std::vector<Found>& found, bool full = false) {
@@ -35,6 +46,7 @@ void run_component(const Context& context, const std::vector<std::uint32_t>& ope
         }
       }
     }
+    say_used(context, op);
   }
 }
 

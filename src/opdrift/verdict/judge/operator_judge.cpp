@@ -150,6 +150,16 @@ void OperatorJudge::run() {
   stand_ins_.release(op_);
 }
 
+// Before its inputs: workers that judge operators which follow each other then bring in different
+// tensors instead of waiting for the same one.
+void OperatorJudge::open_outputs() const {
+  for (const ValueId value : op_.outputs) {
+    if (value < found_.size() && context_.facts.values[value].both()) {
+      static_cast<void>(context_.source.measured(value));
+    }
+  }
+}
+
 Status OperatorJudge::replay() {
   if (op_.kind == nullptr) {
     return Error{ErrorCode::unsupported, "there is no model of the operator type " + op_.op->type};
@@ -161,6 +171,7 @@ Status OperatorJudge::replay() {
       (context_.options.strongest == Tier::norms || context_.options.strongest == Tier::shape)) {
     return Error{ErrorCode::unsupported, "its weights are not to be used"};
   }
+  open_outputs();
   if (samples_dots() || samples_parts()) {
     Found& found = found_[op_.outputs.front()];
     const Status done = samples_dots() ? judge_dots(found) : judge_part(found);

@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "opdrift/replay/dots.hpp"
 #include "opdrift/replay/partial.hpp"
 #include "opdrift/replay/replay.hpp"
 #include "opdrift/verdict/judge/arrays.hpp"
@@ -34,6 +36,7 @@ class OperatorJudge {
   void run();
 
  private:
+  void open_outputs() const;
   Status replay();
   Status replay_whole();
   Status replay_sides();
@@ -64,16 +67,30 @@ class OperatorJudge {
   bool one_float_output() const;
   bool samples_dots() const;
   bool samples_parts() const;
-  Status judge_dots(Found& found);
   Status judge_part(Found& found);
   Status gather_part(const replay::Partial& partial);
   Result<std::vector<replay::Array>> outlines();
+  std::vector<const replay::Array*> given(const std::vector<replay::Array>& outlines) const;
   Result<Survey> survey_output(ValueId value) const;
   Found surveyed(const Survey& survey, const Formats& formats) const;
   Status take_pair(ValueId value, std::span<const std::uint64_t> positions,
                    std::vector<double>& golden, std::vector<double>& target) const;
   Result<const InputReaders*> readers(std::size_t input);
-  WidenedReader widened_reader(std::size_t input, const InputReaders& own, int draw) const;
+
+  // sample_dots.cpp
+  struct BothSides {
+    replay::Sample golden;
+    replay::Sample target;
+  };
+  Status judge_dots(Found& found);
+  BothSides run_both(const replay::Dots& dots, tensor::DType storage) const;
+  std::vector<double> missing_in_dots(const replay::Dots& dots,
+                                      std::span<const double> target) const;
+  std::vector<double> wider_in_dots(const replay::Dots& dots, std::span<const double> target) const;
+  void note_replayed(const replay::Dots& dots);
+  tensor::DType narrowed_to(std::size_t input, tensor::DType storage) const;
+  const InputReaders* addend_of(const replay::Dots& dots) const;
+  WidenedReader widened_reader(std::size_t input, int draw) const;
 
   /// Whether there is anything to say about an output.
   bool concerns(ValueId value) const;
@@ -117,6 +134,12 @@ class OperatorJudge {
 /// Whether the operator was judged from a sample although it stands out, and may be looked at
 /// whole.
 bool wants_confirmation(const Context& context, std::uint32_t op, const std::vector<Found>& found);
+
+/// Seed of the positions at which a value is sampled.
+std::uint64_t sampling_seed(ValueId value);
+
+/// What a survey counted and a sample cannot: elements whose class differs.
+void complete_classes(const Survey& survey, Found& found);
 
 /// Multiply-adds of one replay of an operator.
 std::uint64_t work_of(const Context& context, std::uint32_t op);

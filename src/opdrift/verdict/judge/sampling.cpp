@@ -6,7 +6,7 @@
 // Tier S: large operators at some of their elements, reading only what these need.
 //
 //   sums of products   512 random positions and the 64 whose error stands out most of its row
-//   others             2048 random positions (whole rows where rows are normalised) and those 64
+//   others             1024 random positions (whole rows where rows are normalised) and those 64
 //
 // A sample that stands out is judged again over the whole tensor.
 
@@ -17,14 +17,14 @@ namespace {
 // Below this a weighted operator is replayed whole: it costs less than choosing elements.
 constexpr std::uint64_t kCheapMultiplyAdds = std::uint64_t{1} << 18;
 constexpr std::uint64_t kSmallTensor = 8192;
-constexpr std::size_t kRandomPart = 2048;
+constexpr std::size_t kRandomPart = 1024;
 constexpr std::uint64_t kAttributeElements = 64;  // inputs so small may stand for attributes
+
+}  // namespace
 
 std::uint64_t sampling_seed(ValueId value) {
   return seed_of(value, 1);
 }
-
-}  // namespace
 
 std::uint64_t work_of(const Context& context, std::uint32_t op) {
   const ProblemOperator& own = context.problem.operators[op];
@@ -101,6 +101,15 @@ Result<std::vector<replay::Array>> OperatorJudge::outlines() {
   return arrays;
 }
 
+std::vector<const replay::Array*> OperatorJudge::given(
+    const std::vector<replay::Array>& outlines) const {
+  std::vector<const replay::Array*> inputs;
+  for (std::size_t i = 0; i < outlines.size(); ++i) {
+    inputs.push_back(readers_[i] ? &outlines[i] : nullptr);
+  }
+  return inputs;
+}
+
 Result<Survey> OperatorJudge::survey_output(ValueId value) const {
   OPDRIFT_TRY(const tensor::View golden, context_.source.view(RunSide::golden, value));
   OPDRIFT_TRY(const tensor::View target, context_.source.view(RunSide::target, value));
@@ -128,130 +137,11 @@ Status OperatorJudge::take_pair(ValueId value, std::span<const std::uint64_t> po
   return Unit{};
 }
 
-namespace {
-
-// A sample knows only some of the elements whose class differs.
 void complete_classes(const Survey& survey, Found& found) {
   found.shared_nonfinite = survey.shared_nonfinite;
   if (found.judgement.new_classes == 0) {
     found.judgement.inherited_classes = survey.class_mismatches;
   }
-}
-
-std::vector<std::uint64_t> standing_out(const Survey& survey) {
-  std::vector<std::uint64_t> positions = survey.worst;
-  positions.insert(positions.end(), survey.mismatches.begin(), survey.mismatches.end());
-  return positions;
-}
-
-/// The operands of all dots on one side, opened.
-struct Operands {
-  const replay::ElementReader* left = nullptr;
-  const replay::ElementReader* right = nullptr;
-  const replay::ElementReader* addend = nullptr;
-
-  replay::DotOperands plain() const { return {*left, *right, addend}; }
-};
-
-}  // namespace
-
-WidenedReader OperatorJudge::widened_reader(std::size_t input, const InputReaders& own,
-                                            int draw) const {
-  const ValueId id = op_.inputs[input];
-  const std::uint64_t seed = seed_of(id, 16 + static_cast<std::uint64_t>(draw));
-  return WidenedReader(own.target, formats_of(id).precision.coarser(), seed);
-}
-
-Status OperatorJudge::judge_dots(Found& found) {
-  const ValueId value = op_.outputs.front();
-  const ValueFacts& facts = context_.facts.values[value];
-  const Formats formats = formats_of(value);
-  OPDRIFT_TRY(const std::vector<replay::Array> shapes, outlines());
-  OPDRIFT_TRY(const Survey survey, survey_output(value));
-  std::vector<std::uint64_t> positions =
-      random_positions(facts.golden_count, kRandomSample, sampling_seed(value));
-  const std::vector<std::uint64_t> chosen = standing_out(survey);
-  positions.insert(positions.end(), chosen.begin(), chosen.end());
-
-  std::vector<const replay::Array*> inputs;
-  for (std::size_t i = 0; i < shapes.size(); ++i) {
-    inputs.push_back(readers_[i] ? &shapes[i] : nullptr);
-  }
-  OPDRIFT_TRY(const replay::Dots dots,
-              replay::plan_dots(*op_.kind, call(inputs), facts.shape, positions));
-  const InputReaders& left = *readers_[dots.left_input];
-  const InputReaders& right = *readers_[dots.right_input];
-  const InputReaders* addend = dots.addend_input ? &*readers_[*dots.addend_input] : nullptr;
-  const auto side = [&](auto pick) {
-    return Operands{pick(left), pick(right), addend == nullptr ? nullptr : pick(*addend)};
-  };
-  const auto narrowed_to = [&](std::size_t input, const InputReaders& own) {
-    const tensor::DType storage = formats.precision.coarser();
-    return is_narrowed(context_, op_.inputs[input], own.golden->dtype(), storage)
-               ? storage
-               : tensor::DType::raw;
-  };
-  replay::DotOperands golden = side([](const InputReaders& r) { return r.golden.get(); }).plain();
-  golden.left_narrowed = narrowed_to(dots.left_input, left);
-  golden.right_narrowed = narrowed_to(dots.right_input, right);
-  replay::Sample own = replay::run_dots(dots, golden, true);
-  const Operands target = side([](const InputReaders& r) { return r.target.get(); });
-  replay::DotOperands target_terms = target.plain();
-  target_terms.left_narrowed = golden.left_narrowed;
-  target_terms.right_narrowed = golden.right_narrowed;
-  const replay::Sample other = replay::run_dots(dots, target_terms, true);
-  take_larger(own.terms, other.terms);
-
-  std::vector<double> g;
-  std::vector<double> t;
-  OPDRIFT_CHECK_OK(take_pair(value, positions, g, t));
-  Elements elements;
-  elements.golden = g;
-  elements.target = t;
-  elements.golden_replay = own.values;
-  elements.target_replay = other.values;
-  elements.positions = positions;
-  elements.random = kRandomSample;
-  elements.population = facts.golden_count;
-  elements.inner = replay::inner_variance(*op_.kind, own.terms, own.values, formats.precision);
-  for (const std::size_t input : {dots.left_input, dots.right_input}) {
-    inputs_.replayed = inputs_.replayed || readers_[input]->replayed;
-    inputs_.group.insert(inputs_.group.end(), readers_[input]->group.begin(),
-                         readers_[input]->group.end());
-  }
-  const std::size_t draws = std::max(left.noisy.size(), right.noisy.size());
-  replay::SpreadSum missing({positions.size()});
-  for (std::size_t draw = 0; draw < draws; ++draw) {
-    const auto noisy = [draw](const InputReaders& r) {
-      return draw < r.noisy.size() ? r.noisy[draw].get() : r.target.get();
-    };
-    missing.add(replay::run_dots(dots, side(noisy).plain(), false).values, other.values);
-  }
-  if (draws > 0) {
-    elements.missing = missing.finish();
-  }
-  OPDRIFT_CHECK_OK(add_golden_spread(value, elements));
-
-  const auto wider = [&]() -> Result<std::vector<double>> {
-    replay::SpreadSum spread({positions.size()});
-    for (int draw = 0; draw < replay::kWiderDraws; ++draw) {
-      const WidenedReader wide_left = widened_reader(dots.left_input, left, draw);
-      const WidenedReader wide_right = widened_reader(dots.right_input, right, draw);
-      const auto parameter = [&](std::size_t input) {
-        return context_.problem.values[op_.inputs[input]].role == ProblemValue::Role::parameter;
-      };
-      Operands operands = target;
-      operands.left = parameter(dots.left_input) ? operands.left : &wide_left;
-      operands.right = parameter(dots.right_input) ? operands.right : &wide_right;
-      spread.add(replay::run_dots(dots, operands.plain(), false).values, other.values);
-    }
-    return spread.finish();
-  };
-  Found fresh = surveyed(survey, formats);
-  fresh.judgement.sampled = positions.size();
-  OPDRIFT_CHECK_OK(finish(formats, elements, wider, std::move(fresh), found));
-  complete_classes(survey, found);
-  return Unit{};
 }
 
 namespace {
@@ -333,10 +223,7 @@ Status OperatorJudge::judge_part(Found& found) {
   const ValueFacts& facts = context_.facts.values[value];
   const Formats formats = formats_of(value);
   OPDRIFT_TRY(const std::vector<replay::Array> shapes, outlines());
-  std::vector<const replay::Array*> inputs;
-  for (std::size_t i = 0; i < shapes.size(); ++i) {
-    inputs.push_back(readers_[i] ? &shapes[i] : nullptr);
-  }
+  const std::vector<const replay::Array*> inputs = given(shapes);
   const std::vector<std::uint64_t> random =
       random_positions(facts.golden_count, kRandomPart, sampling_seed(value));
   // A plan from the random positions alone tells whether the survey is worth its while.
@@ -345,7 +232,7 @@ Status OperatorJudge::judge_part(Found& found) {
   }
   OPDRIFT_TRY(const Survey survey, survey_output(value));
   const std::optional<replay::Partial> partial =
-      replay::plan_partial(*op_.kind, call(inputs), facts.shape, random, standing_out(survey));
+      replay::plan_partial(*op_.kind, call(inputs), facts.shape, random, survey.standing_out());
   if (!partial || partial->random == 0) {
     return Error{ErrorCode::unsupported, "it cannot be replayed in parts"};
   }

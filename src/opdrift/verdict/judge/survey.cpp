@@ -15,14 +15,18 @@ namespace {
 constexpr std::size_t kBlock = 8192;
 constexpr std::size_t kMismatchesKept = 1024;
 constexpr double kTinyScale = 1e-300;
+/// A tile whose peak, squared, is below this times the least score kept has little to add: scores
+/// lie between a half of that square and all of it where its rows are alike.
+constexpr double kWorthLooking = 1.5;
 
 // Reads a view in blocks of double, in logical order.
 class BlockReader {
  public:
-  explicit BlockReader(const tensor::View& view)
-      : view_(view), bytes_(kBlock * 8), values_(kBlock) {}
+  explicit BlockReader(const tensor::View& view) : view_(view) {}
 
   std::span<const double> read(std::uint64_t first, std::size_t count) {
+    bytes_.resize(std::max(bytes_.size(), count * 8));
+    values_.resize(std::max(values_.size(), count));
     tensor::gather(view_, first, count, bytes_.data());
     tensor::decode_to_double(view_.tensor.desc.dtype, bytes_.data(), 0, count, values_.data());
     return std::span<const double>(values_).first(count);
@@ -109,6 +113,8 @@ class Surveyor {
   }
 
   std::vector<std::uint64_t> worst() const { return best_.positions(); }
+  /// What a score has to exceed to be kept.
+  double least() const { return best_.least(); }
 
   Survey finish(std::uint64_t count) {
     survey_.count = count;
@@ -227,7 +233,7 @@ Status check_numbers(const tensor::View& golden, const tensor::View& target) {
   return Unit{};
 }
 
-// The tiles with the largest peaks, rising.
+// The tiles with the largest peaks, those first.
 std::vector<std::uint64_t> worst_tiles(std::span<const float> peaks) {
   std::vector<std::uint64_t> tiles(peaks.size());
   std::iota(tiles.begin(), tiles.end(), std::uint64_t{0});
@@ -238,7 +244,6 @@ std::vector<std::uint64_t> worst_tiles(std::span<const float> peaks) {
                     });
   tiles.resize(static_cast<std::size_t>(kept));
   std::erase_if(tiles, [&](std::uint64_t tile) { return !(peaks[tile] > 0.0F); });
-  std::sort(tiles.begin(), tiles.end());
   return tiles;
 }
 
@@ -253,16 +258,20 @@ Survey survey_measured(const tensor::View& golden, const tensor::View& target,
   result.golden_norm = std::sqrt(m.sum_golden2);
   result.error_norm = std::sqrt(m.sum_d2);
   const std::size_t row = row_length(golden);
+  const std::size_t block = std::max<std::size_t>(1, metrics::kTileElements / row) * row;
   BlockReader golden_reader(golden);
   BlockReader target_reader(target);
   Surveyor surveyor(row);
   for (const std::uint64_t tile : worst_tiles(known.peaks)) {
+    const double peak = known.peaks[tile];
+    if (surveyor.least() * kWorthLooking > peak * peak) {
+      break;
+    }
     const std::uint64_t begin = tile * metrics::kTileElements;
     const std::uint64_t end = std::min(m.count, begin + metrics::kTileElements);
     const std::uint64_t last = std::min(m.count, (end + row - 1) / row * row);
-    const std::uint64_t block = kBlock / row * row;
     for (std::uint64_t first = begin / row * row; first < last; first += block) {
-      const auto length = static_cast<std::size_t>(std::min(block, last - first));
+      const auto length = static_cast<std::size_t>(std::min<std::uint64_t>(block, last - first));
       surveyor.look(first, golden_reader.read(first, length), target_reader.read(first, length),
                     begin, end);
     }
@@ -299,14 +308,19 @@ Result<Survey> survey(const tensor::View& golden, const tensor::View& target,
   return surveyor.finish(count);
 }
 
+std::vector<std::uint64_t> Survey::standing_out() const {
+  std::vector<std::uint64_t> positions = worst;
+  positions.insert(positions.end(), mismatches.begin(), mismatches.end());
+  return positions;
+}
+
 std::vector<std::uint64_t> random_positions(std::uint64_t population, std::size_t count,
                                             std::uint64_t seed) {
   std::vector<std::uint64_t> positions;
   positions.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
-    positions.push_back(replay::random_bits(seed, i) % population);
+    positions.push_back(replay::random_in_part(replay::random_bits(seed, i), i, count, population));
   }
-  std::sort(positions.begin(), positions.end());
   return positions;
 }
 

@@ -22,7 +22,7 @@ namespace opdrift::verdict::judging {
 inline constexpr std::size_t kRandomSample = 512;
 inline constexpr std::size_t kWorstSample = 64;
 
-/// Tiles in which the largest scores are looked for when the pair was measured.
+/// Tiles at most in which the largest scores are looked for when the pair was measured.
 inline constexpr std::size_t kWorstTiles = 32;
 
 struct Survey {
@@ -35,6 +35,9 @@ struct Survey {
   double error_norm = 0.0;
   std::vector<std::uint64_t> mismatches;  ///< the first positions of differing class
   std::vector<std::uint64_t> worst;       ///< positions of the largest scores, rising
+
+  /// Positions that a sample has to hold: the worst, then the mismatches.
+  std::vector<std::uint64_t> standing_out() const;
 };
 
 /// Both views must have the same element count; dtypes must be numbers. `known`: what a comparison
@@ -42,7 +45,8 @@ struct Survey {
 Result<Survey> survey(const tensor::View& golden, const tensor::View& target,
                       const MeasuredValue& known = {});
 
-/// `count` positions below `population`, with repeats, from `seed` alone.
+/// `count` positions below `population`, one at random of each of as many equal parts, rising, from
+/// `seed` alone. With repeats where there are fewer elements.
 std::vector<std::uint64_t> random_positions(std::uint64_t population, std::size_t count,
                                             std::uint64_t seed);
 
