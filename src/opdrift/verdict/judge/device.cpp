@@ -28,6 +28,10 @@ constexpr std::size_t kSeveral = 3;
 constexpr double kRaised = 1.5;
 constexpr std::uint64_t kRaisedElements = 32;
 constexpr double kMostExplained = 0.9;
+// What a product that stays within its budget says about sums kept narrow: nothing unless they
+// would widen the budget so many times; against them below this ratio of error to budget.
+constexpr double kTelling = 4.0;
+constexpr double kAgainst = 1.2;
 // A budget far above the error explains nothing: it would hide any fault.
 constexpr double kLeastFit = 0.25;
 constexpr std::uint64_t kFlushedElements = 16;
@@ -98,8 +102,12 @@ bool device_wide(const Census& census) {
   const bool several = exceeding >= kSeveral;
   const bool few = exceeding >= 2 && 2 * exceeding > census.weighted;
   const bool most = exceeding > 0 && census.raised >= 2 && 2 * census.raised > census.weighted;
-  return (several || few || most) && static_cast<double>(census.others_exceeding) <=
-                                         kFewOthers * static_cast<double>(census.others);
+  return several || few || most;
+}
+
+bool others_keep_within(const Census& census) {
+  return static_cast<double>(census.others_exceeding) <=
+         kFewOthers * static_cast<double>(census.others);
 }
 
 // Operands that are stored narrow already are not narrowed again; sums in fp32 lose nothing.
@@ -126,6 +134,28 @@ Fit fit_of(const Context& context, const std::vector<Found>& found,
   }
   fit.median = ratios.empty() ? 0.0 : median_of(std::move(ratios));
   return fit;
+}
+
+// Where one or two products exceed: whether the other products that can tell, one at least, all
+// err more than sums in single precision would make them.
+bool others_agree(const Context& context, const std::vector<Found>& found,
+                  const std::vector<Found>& assumed, const std::vector<std::uint32_t>& exceeding) {
+  std::size_t agreeing = 0;
+  for (std::uint32_t op = 0; op < context.problem.operators.size(); ++op) {
+    const Found* before = main_output(context, found, op);
+    const Found* after = main_output(context, assumed, op);
+    if (before == nullptr || after == nullptr || before->finite < kRaisedElements ||
+        std::binary_search(exceeding.begin(), exceeding.end(), op) ||
+        !(before->judgement.q_own >= kTelling * after->judgement.q_own) ||
+        !(after->judgement.q_own > 0.0)) {
+      continue;
+    }
+    if (before->judgement.q_own < kAgainst) {
+      return false;
+    }
+    ++agreeing;
+  }
+  return agreeing > 0;
 }
 
 std::string sentence_of(FindingKind kind) {
@@ -161,6 +191,16 @@ bool is_weighted(const ProblemOperator& op) {
   return op.kind->weighted() || family == replay::Family::dense ||
          family == replay::Family::convolution || family == replay::Family::recurrent ||
          op.kind->name == "Attention" || op.kind->name == "MultiHeadAttention";
+}
+
+std::vector<std::uint32_t> weighted_operators(const Problem& problem) {
+  std::vector<std::uint32_t> weighted;
+  for (std::uint32_t op = 0; op < problem.operators.size(); ++op) {
+    if (is_weighted(problem.operators[op])) {
+      weighted.push_back(op);
+    }
+  }
+  return weighted;
 }
 
 namespace {
@@ -204,9 +244,10 @@ std::optional<ArithmeticFound> find_arithmetic(const Context& context,
                                                const JudgeAgain& again) {
   const Census census = take_census(context, found);
   const std::size_t exceeding = census.exceeding.size();
-  if (!device_wide(census)) {
+  if (exceeding == 0 || !others_keep_within(census)) {
     return std::nullopt;
   }
+  const bool by_itself = device_wide(census);
   std::optional<ArithmeticFound> best;
   Fit best_fit;
   for (const Arithmetic& arithmetic : kArithmetics) {
@@ -223,7 +264,11 @@ std::optional<ArithmeticFound> find_arithmetic(const Context& context,
     const bool better =
         !best || fit.explained > best_fit.explained ||
         (fit.explained == best_fit.explained && fit.distance() < best_fit.distance());
-    if (enough && better && fit.median >= kLeastFit) {
+    const auto others_agree_too = [&] {
+      return others_agree(context, found, again(assume, weighted_operators(context.problem)),
+                          census.exceeding);
+    };
+    if (enough && better && fit.median >= kLeastFit && (by_itself || others_agree_too())) {
       best = ArithmeticFound{assume, finding_of(arithmetic.kind, fit.median, exceeding)};
       best_fit = fit;
     }

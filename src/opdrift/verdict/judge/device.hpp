@@ -13,7 +13,8 @@
 //               of m = mean of sign(t) d / ulp_T(t) is below -0.25
 //   products    most weighted operators exceed their budget (more than 2) and few others do, and
 //               narrowed operands or accumulators bring them back: of those that do, the one whose
-//               budget predicts the error best (median q_own nearest to 1)
+//               budget predicts the error best (median q_own nearest to 1). Where one or two
+//               exceed, all others whose budget would widen have to err more than usual as well
 //   flushed     more than half of the subnormal results are 0
 //   wider       more than half of the operators that round agree only with wider inputs
 
@@ -21,6 +22,9 @@ namespace opdrift::verdict::judging {
 
 /// True when the operator multiplies and sums, so that products and accumulators matter.
 bool is_weighted(const ProblemOperator& op);
+
+/// Those of a graph, rising.
+std::vector<std::uint32_t> weighted_operators(const Problem& problem);
 
 /// The finding of truncation, if there is one.
 std::optional<Finding> find_truncation(const Context& context, const std::vector<Found>& found);

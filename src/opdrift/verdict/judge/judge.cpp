@@ -95,16 +95,6 @@ std::vector<std::size_t> components_of(const Facts& facts,
   return components;
 }
 
-std::vector<std::uint32_t> weighted_operators(const Problem& problem) {
-  std::vector<std::uint32_t> weighted;
-  for (std::uint32_t op = 0; op < problem.operators.size(); ++op) {
-    if (is_weighted(problem.operators[op])) {
-      weighted.push_back(op);
-    }
-  }
-  return weighted;
-}
-
 /// Steps A to D under the assumptions that step H finds. Changes `context.assume`.
 std::vector<Finding> find_device(Context& context, std::vector<Found>& found) {
   std::vector<Finding> findings;
