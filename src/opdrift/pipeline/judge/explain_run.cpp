@@ -119,7 +119,7 @@ class Explainer {
       fingerprints_.emplace();
       for (ValueId value = 0; value < problem_.problem.values.size(); ++value) {
         if (values_.has(RunSide::target, value)) {
-          if (const auto view = values_.view(RunSide::target, value)) {
+          if (const auto view = values_.stored_target(value)) {
             fingerprints_->add(*view, label_of(value));
           }
         }

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "opdrift/metrics/resident.hpp"
 #include "opdrift/pipeline/judge/judge_run.hpp"
 #include "opdrift/pipeline/judge/onnx_problem.hpp"
 #include "opdrift/pipeline/judge/other_runs.hpp"
@@ -43,7 +44,8 @@ class PairJudge {
           problem, [this](std::size_t pair) { return open_pair(pair); },
           [this](std::size_t tensor) { return open_golden(tensor); },
           {[this](std::size_t pair) { return outline(pair); },
-           [this](std::size_t pair) { return measured(pair); }});
+           [this](std::size_t pair) { return measured(pair); },
+           [this](std::size_t pair) { return stored_target(pair); }});
       if (place(step, names, values) == 0) {
         continue;
       }
@@ -118,6 +120,12 @@ class PairJudge {
   verdict::MeasuredValue measured(std::size_t pair) const {
     const auto row = pairs_.row_of_pair[pair];
     return row ? pairs_.measured(*row) : verdict::MeasuredValue{};
+  }
+
+  Result<tensor::View> stored_target(std::size_t pair) const {
+    OPDRIFT_TRY(const tensor::Tensor target, load(target_.tensors[pairing_.pairs[pair].target]));
+    OPDRIFT_TRY(const tensor::View view, tensor::stored_view(target));
+    return metrics::resident_views(view, {}, 0).front();
   }
 
   Result<AlignedPair> open_unselected(std::size_t pair) const {

@@ -95,6 +95,11 @@ verdict::MeasuredValue PairValues::measured(ValueId value) const {
   return known_.measured(*pairs_[value]);
 }
 
+Result<tensor::View> PairValues::stored_target(ValueId value) const {
+  return is_pair(value) && known_.stored_target ? known_.stored_target(*pairs_[value])
+                                                : view(RunSide::target, value);
+}
+
 void PairValues::used(ValueId value) const {
   if (is_pair(value)) {
     open_pairs_.used(*pairs_[value]);

@@ -17,12 +17,13 @@
 
 namespace opdrift::pipeline {
 
-/// What the comparison knows of pairs without opening them. Either may be empty.
+/// What the comparison knows of pairs without opening them. Any may be empty.
 struct KnownPairs {
   /// Golden and target, the latter in the golden's order.
   std::function<Result<std::pair<verdict::ValueOutline, verdict::ValueOutline>>(std::size_t pair)>
       outline;
-  std::function<verdict::MeasuredValue(std::size_t pair)> measured;  ///< of a pair opened before
+  std::function<verdict::MeasuredValue(std::size_t pair)> measured;     ///< of a pair opened before
+  std::function<Result<tensor::View>(std::size_t pair)> stored_target;  ///< without the golden
 };
 
 /// Values of a network whose sides were paired by a comparison. Golden tensors without a partner
@@ -48,6 +49,8 @@ class PairValues : public verdict::ValueSource {
                                         verdict::ValueId value) const override;
   verdict::MeasuredValue measured(verdict::ValueId value) const override;
   void used(verdict::ValueId value) const override;
+  /// A target as it is stored, in whatever order, for whoever looks at its bytes alone.
+  Result<tensor::View> stored_target(verdict::ValueId value) const;
 
  private:
   bool is_pair(verdict::ValueId value) const;
