@@ -1,6 +1,7 @@
-// Makes a network whose values are as large as those of real detectors: make_model FILE BLOCKS
+// Makes a network whose values are as large as those of real ones: make_model FILE BLOCKS [KIND]
 //
-//   x [1, 64, 256, 256]   block: Conv 3 x 3 -> Relu -> Add to what went in
+//   convolutions   x [1, 64, 256, 256]   block: Conv 3 x 3 -> Relu -> Add to what went in
+//   transformer    x [1, 1024, 768]      block: attention of one head and a gated layer of 3072
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -18,6 +19,8 @@ namespace onnx = opdrift::io::onnx;
 
 constexpr std::uint64_t kChannels = 64;
 constexpr std::uint64_t kExtent = 256;
+constexpr std::uint64_t kTokens = 1024;
+constexpr std::uint64_t kWidth = 768;
 constexpr std::uint64_t kIrVersion = 8;
 constexpr std::uint64_t kOpset = 17;
 
@@ -56,36 +59,90 @@ std::vector<float> weights(std::size_t count, double deviation, std::uint32_t& s
   return values;
 }
 
+/// A network that grows by one operator at a time.
+class Maker {
+ public:
+  onnx::Model model = empty_model();
+
+  std::string weight(const std::string& name, const opdrift::tensor::Shape& shape,
+                     double deviation) {
+    std::size_t count = 1;
+    for (const std::uint64_t extent : shape) {
+      count *= extent;
+    }
+    const std::vector<float> values = weights(count, deviation, state_);
+    model.graph.initializers.push_back(onnx::make_tensor(
+        name, opdrift::tensor::DType::f32, shape, std::as_bytes(std::span<const float>(values))));
+    return name;
+  }
+
+  std::string op(const std::string& type, const std::string& name,
+                 const std::vector<std::string>& inputs,
+                 const std::vector<onnx::Attribute>& attributes = {}) {
+    model.graph.nodes.push_back(onnx::make_node(type, name, inputs, {name + "_out"}, attributes));
+    return name + "_out";
+  }
+
+ private:
+  std::uint32_t state_ = 1;
+};
+
+std::string convolution_block(Maker& net, const std::string& x, const std::string& number) {
+  const std::string w = net.weight("w" + number, {kChannels, kChannels, 3, 3}, 0.03);
+  const std::string c =
+      net.op("Conv", "conv" + number, {x, w},
+             {onnx::make_attribute("pads", std::vector<std::int64_t>{1, 1, 1, 1})});
+  return net.op("Add", "add" + number, {x, net.op("Relu", "relu" + number, {c})});
+}
+
+std::string transformer_block(Maker& net, const std::string& x, const std::string& number) {
+  const auto dense = [&](const std::string& name, const std::string& input, std::uint64_t rows,
+                         std::uint64_t columns, double deviation) {
+    return net.op("MatMul", name + number,
+                  {input, net.weight("w_" + name + number, {rows, columns}, deviation)});
+  };
+  const auto normal = [&](const std::string& name, const std::string& input) {
+    return net.op("LayerNormalization", name + number,
+                  {input, net.weight("w_" + name + number, {kWidth}, 1.0)});
+  };
+  const std::string h = normal("norm1_", x);
+  const std::string q = dense("q", h, kWidth, kWidth, 0.01);
+  const std::string k = dense("k", h, kWidth, kWidth, 0.01);
+  const std::string v = dense("v", h, kWidth, kWidth, 0.03);
+  const std::string turned =
+      net.op("Transpose", "turn" + number, {k},
+             {onnx::make_attribute("perm", std::vector<std::int64_t>{0, 2, 1})});
+  const std::string scores = net.op("MatMul", "scores" + number, {q, turned});
+  const std::string shares = net.op("Softmax", "softmax" + number, {scores});
+  const std::string seen = net.op("MatMul", "seen" + number, {shares, v});
+  const std::string middle = net.op("Add", "add1_" + number, {x, seen});
+  const std::string wide = dense("up", normal("norm2_", middle), kWidth, 4 * kWidth, 0.03);
+  const std::string gate = net.op("Sigmoid", "sigmoid" + number, {wide});
+  const std::string gated = net.op("Mul", "gate" + number, {wide, gate});
+  return net.op("Add", "add2_" + number, {middle, dense("down", gated, 4 * kWidth, kWidth, 0.01)});
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    std::fprintf(stderr, "usage: make_model FILE BLOCKS\n");
+  const bool transformer = argc == 4 && std::string(argv[3]) == "transformer";
+  if (argc != 3 && !transformer) {
+    std::fprintf(stderr, "usage: make_model FILE BLOCKS [transformer]\n");
     return 2;
   }
-  onnx::Model model = empty_model();
-  const std::vector<onnx::Dim> dims = {{1, ""}, {kChannels, ""}, {kExtent, ""}, {kExtent, ""}};
-  model.graph.inputs.push_back(onnx::make_value_info("x", 1, dims));
-  std::uint32_t state = 1;
+  Maker net;
+  const std::vector<onnx::Dim> image = {{1, ""}, {kChannels, ""}, {kExtent, ""}, {kExtent, ""}};
+  const std::vector<onnx::Dim> sequence = {{1, ""}, {kTokens, ""}, {kWidth, ""}};
+  const std::vector<onnx::Dim>& dims = transformer ? sequence : image;
+  net.model.graph.inputs.push_back(onnx::make_value_info("x", 1, dims));
   std::string value = "x";
   const int blocks = std::atoi(argv[2]);
   for (int block = 0; block < blocks; ++block) {
-    const std::string number = std::to_string(block);
-    const std::vector<float> w = weights(kChannels * kChannels * 9, 0.03, state);
-    model.graph.initializers.push_back(onnx::make_tensor("w" + number, opdrift::tensor::DType::f32,
-                                                         {kChannels, kChannels, 3, 3},
-                                                         std::as_bytes(std::span<const float>(w))));
-    model.graph.nodes.push_back(
-        onnx::make_node("Conv", "conv" + number, {value, "w" + number}, {"c" + number},
-                        {onnx::make_attribute("pads", std::vector<std::int64_t>{1, 1, 1, 1})}));
-    model.graph.nodes.push_back(
-        onnx::make_node("Relu", "relu" + number, {"c" + number}, {"r" + number}));
-    model.graph.nodes.push_back(
-        onnx::make_node("Add", "add" + number, {value, "r" + number}, {"a" + number}));
-    value = "a" + number;
+    value =
+        (transformer ? transformer_block : convolution_block)(net, value, std::to_string(block));
   }
-  model.graph.outputs.push_back(onnx::make_value_info(value, 1, dims));
-  const auto written = onnx::write_model(argv[1], model);
+  net.model.graph.outputs.push_back(onnx::make_value_info(value, 1, dims));
+  const auto written = onnx::write_model(argv[1], net.model);
   if (!written) {
     std::fprintf(stderr, "make_model: %s\n", written.error().to_string().c_str());
     return 1;

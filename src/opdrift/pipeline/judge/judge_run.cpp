@@ -143,7 +143,7 @@ Status judge_run(const GraphProblem& problem, const PairValues& values,
   result.verdict = std::move(judged.run);
   describe_network(problem, values, result);
   if (result.overflow.sentence.empty()) {
-    result.overflow = overflow_summary(problem, values, result);
+    result.overflow = overflow_summary(problem, values, result, options.judge.jobs);
   }
   if (options.explain) {
     explain_run(

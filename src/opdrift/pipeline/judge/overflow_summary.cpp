@@ -1,11 +1,15 @@
 #include "opdrift/pipeline/judge/overflow_summary.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <unordered_map>
 #include <utility>
 
+#include "opdrift/base/parallel.hpp"
 #include "opdrift/metrics/measure.hpp"
+#include "opdrift/replay/number_format.hpp"
 #include "opdrift/verdict/lineage.hpp"
 
 namespace opdrift::pipeline {
@@ -17,9 +21,47 @@ using verdict::ValueId;
 
 constexpr std::size_t kMostNotes = 20;
 constexpr std::uint64_t kMostElements = std::uint64_t{1} << 22;
+constexpr std::uint64_t kPiece = std::uint64_t{1} << 17;  // elements looked at together
 
-/// Statistics of the values of a graph: of rows from their measurements, of parameters measured
-/// when they are first asked for.
+/// `count` elements of a tensor whose logical order is the stored one.
+Result<tensor::View> piece_of(const tensor::View& view, std::uint64_t first, std::uint64_t count) {
+  const std::uint64_t width = tensor::info(view.tensor.desc.dtype).bits / 8;
+  tensor::Tensor piece;
+  piece.desc.dtype = view.tensor.desc.dtype;
+  piece.desc.big_endian = view.tensor.desc.big_endian;
+  piece.desc.shape = {count};
+  piece.bytes = view.tensor.bytes;
+  piece.bytes.span = piece.bytes.span.subspan(first * width, count * width);
+  return tensor::stored_view(piece);
+}
+
+/// Extremes and classes of a tensor, piece by piece so that it passes through the cache.
+std::optional<metrics::SideStats> range_of(const tensor::View& view) {
+  const bool apart =
+      view.contiguous() && view.offset == 0 && tensor::info(view.tensor.desc.dtype).bits % 8 == 0;
+  const std::uint64_t piece = apart ? kPiece : view.count();
+  metrics::SideStats all;
+  all.dtype = view.tensor.desc.dtype;
+  for (std::uint64_t first = 0; first < view.count(); first += piece) {
+    const std::uint64_t count = std::min(piece, view.count() - first);
+    const auto part = apart ? piece_of(view, first, count) : Result<tensor::View>(view);
+    const auto stats =
+        part ? metrics::measure_side(*part) : Result<metrics::SideStats>(part.error());
+    if (!stats) {
+      return std::nullopt;
+    }
+    all.finite += stats->finite;
+    all.min = std::fmin(all.min, stats->min);
+    all.max = std::fmax(all.max, stats->max);
+    all.classes.nan += stats->classes.nan;
+    all.classes.positive_inf += stats->classes.positive_inf;
+    all.classes.negative_inf += stats->classes.negative_inf;
+  }
+  return all;
+}
+
+/// Statistics of the values of a graph: of rows from their measurements, of parameters from one
+/// look at them.
 class Statistics {
  public:
   Statistics(const GraphProblem& problem, const PairValues& values,
@@ -57,16 +99,42 @@ class Statistics {
     return most;
   }
 
- private:
-  const metrics::SideStats* of_parameter(ValueId value) {
-    const auto [known, added] = parameters_.try_emplace(value);
-    if (added && problem_.parameters[value] &&
-        problem_.parameters[value]->count() <= kMostElements) {
-      if (auto stats = metrics::measure_side(*problem_.parameters[value])) {
-        known->second = *stats;
+  /// Looks at the parameters that something may be said about: what the target's type cannot hold,
+  /// and, where the target has NaN or Inf, where these come from.
+  void measure_parameters(std::size_t jobs) {
+    const double limit = replay::largest_finite(target_type());
+    const bool all = has_nonfinite();
+    std::vector<ValueId> wanted;
+    for (ValueId value = 0; value < problem_.problem.values.size(); ++value) {
+      const auto& view = problem_.parameters[value];
+      if (problem_.problem.values[value].role == verdict::ProblemValue::Role::parameter && view &&
+          view->count() <= kMostElements && (all || exceeds(view->tensor.desc.dtype, limit))) {
+        wanted.push_back(value);
       }
     }
-    return known->second ? &*known->second : nullptr;
+    std::vector<std::optional<metrics::SideStats>> found(wanted.size());
+    parallel_for(wanted.size(), jobs,
+                 [&](std::size_t i) { found[i] = range_of(*problem_.parameters[wanted[i]]); });
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      parameters_[wanted[i]] = found[i];
+    }
+  }
+
+ private:
+  static bool exceeds(tensor::DType dtype, double limit) {
+    return tensor::is_floating(dtype) && replay::largest_finite(dtype) > limit;
+  }
+
+  bool has_nonfinite() const {
+    return std::any_of(
+        result_.tensors.begin(), result_.tensors.end(), [](const verdict::TensorResult& row) {
+          return row.measurement && row.measurement->target.finite < row.measurement->count;
+        });
+  }
+
+  const metrics::SideStats* of_parameter(ValueId value) const {
+    const auto known = parameters_.find(value);
+    return known != parameters_.end() && known->second ? &*known->second : nullptr;
   }
 
   const GraphProblem& problem_;
@@ -78,8 +146,9 @@ class Statistics {
 }  // namespace
 
 verdict::OverflowSummary overflow_summary(const GraphProblem& problem, const PairValues& values,
-                                          const verdict::RunResult& result) {
+                                          const verdict::RunResult& result, std::size_t jobs) {
   Statistics statistics(problem, values, result);
+  statistics.measure_parameters(jobs);
   const verdict::StatsLookup lookup = [&](RunSide side, ValueId value) {
     return statistics.of(side, value);
   };

@@ -10,6 +10,6 @@ namespace opdrift::pipeline {
 /// and which parameters the target's type cannot hold (verdict/lineage.hpp), from the measurements
 /// of the result's rows and, for parameters of up to 2^22 elements, one look at them.
 verdict::OverflowSummary overflow_summary(const GraphProblem& problem, const PairValues& values,
-                                          const verdict::RunResult& result);
+                                          const verdict::RunResult& result, std::size_t jobs = 0);
 
 }  // namespace opdrift::pipeline
