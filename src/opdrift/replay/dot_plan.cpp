@@ -14,7 +14,10 @@ namespace opdrift::replay {
 
 namespace {
 
-constexpr std::size_t kMostOffsets = std::size_t{1} << 24;   // 256 MiB of positions
+constexpr std::size_t kMostOffsets = std::size_t{1} << 24;  // 256 MiB of positions
+constexpr std::uint64_t kSharedPlace = 8;                   // channels
+constexpr std::uint64_t kSharedLine = 16;  // neighbouring columns: a line of the cache of floats
+constexpr std::uint64_t kSharedRow = 4;
 constexpr std::size_t kNearElements = std::size_t{1} << 17;  // of a matrix that stays in the cache
 
 /// Random numbers drawn one after the other.
@@ -63,16 +66,18 @@ class AffinePlan final : public DotPlan {
     const std::uint64_t columns = product.n;
     const std::uint64_t rows = count_of(product.shape) / columns;
     const bool scattered = product.right.reduced != 1 && product.k * columns > kNearElements;
-    const std::uint64_t shared = scattered ? std::min<std::uint64_t>(kSharedLeft, columns) : 1;
-    const std::uint64_t runs = (count + shared - 1) / shared;
+    const std::uint64_t shared = scattered ? std::min<std::uint64_t>(kSharedLine, columns) : 1;
     Draws draws(seed);
     std::vector<std::uint64_t> positions;
-    for (std::uint64_t run = 0; run < runs; ++run) {
-      const std::uint64_t row = draws.within(run, runs, rows);
-      const std::uint64_t first = draws.below(columns - shared + 1);
-      for (std::uint64_t i = 0; i < shared && positions.size() < count; ++i) {
-        positions.push_back(row * columns + first + i);
+    std::uint64_t first = 0;
+    std::uint64_t row = 0;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      if (i % shared == 0) {
+        const std::uint64_t lines = (columns + shared - 1) / shared;
+        first = std::min(draws.below(lines) * shared, columns - shared);
       }
+      row = i % kSharedRow == 0 || shared == 1 ? draws.within(i, count, rows) : row;
+      positions.push_back(row * columns + first + i % shared);
     }
     return positions;
   }
@@ -233,7 +238,7 @@ class ConvolutionPlan final : public DotPlan {
     const std::uint64_t outputs = conv_.window.output_count();
     const std::uint64_t channels = conv_.out_channels;
     const std::uint64_t places = outputs * conv_.batches;
-    const std::uint64_t shared = std::min<std::uint64_t>(kSharedLeft, channels);
+    const std::uint64_t shared = std::min<std::uint64_t>(kSharedPlace, channels);
     const std::uint64_t runs = (count + shared - 1) / shared;
     Draws draws(seed);
     std::vector<std::uint64_t> positions;

@@ -23,16 +23,14 @@ class DotPlan {
   virtual ~DotPlan() = default;
 
   /// `count` positions of the output at random, with repeats, from `seed` alone. Where operands lie
-  /// scattered, runs of up to kSharedLeft are cheap to bring in: channels at one place of a
-  /// convolution, neighbouring columns in one row of the product of a large matrix.
+  /// scattered, some that follow each other share what they read: eight channels at one place of a
+  /// convolution; sixteen neighbouring columns of the product of a large matrix, four to a row.
   virtual std::vector<std::uint64_t> random_positions(std::size_t count,
                                                       std::uint64_t seed) const = 0;
 
   /// The dot products behind flat positions of the output. Fails with `limit`.
   virtual Result<Dots> at(std::span<const std::uint64_t> positions) const = 0;
 };
-
-inline constexpr std::size_t kSharedLeft = 8;
 
 /// Plans MatMul, Gemm, Linear, AddMatMul, Conv and ConvTranspose. The arrays of `call` need shapes
 /// only. Fails with `unsupported` for other kinds, shapes that do not fit, or an output of another

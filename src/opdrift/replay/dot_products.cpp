@@ -1,5 +1,6 @@
 #include "opdrift/replay/dot_products.hpp"
 
+#include <bit>
 #include <cstddef>
 
 #undef HWY_TARGET_INCLUDE
@@ -39,6 +40,18 @@ HWY_ATTR void multiply(const double* left, const double* right, std::size_t coun
   }
 }
 
+// The exponent stands in the bits of a double. The loop is plain: the compiler makes vectors of it.
+HWY_ATTR void errors_of(const double* values, std::size_t count, std::int64_t least,
+                        std::int64_t digits, double* errors) {
+  for (std::size_t k = 0; k < count; ++k) {
+    const auto exponent =
+        static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(values[k]) >> 52U & 0x7FFU) - 1023;
+    const std::int64_t biased = (exponent > least ? exponent : least) - digits + 1023;
+    const auto step = std::bit_cast<double>(static_cast<std::uint64_t>(biased) << 52U);
+    errors[k] = narrowing_error(values[k], step);
+  }
+}
+
 }  // namespace opdrift::replay::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -46,12 +59,18 @@ HWY_AFTER_NAMESPACE();
 namespace opdrift::replay {
 
 HWY_EXPORT(multiply);
+HWY_EXPORT(errors_of);
 
 DotProducts dot_products(std::span<const double> left, std::span<const double> right) {
   DotProducts products;
   HWY_DYNAMIC_DISPATCH(multiply)
   (left.data(), right.data(), left.size(), &products.sum, &products.squares);
   return products;
+}
+
+void narrowing_errors(std::span<const double> values, const EvenSteps& steps, double* errors) {
+  HWY_DYNAMIC_DISPATCH(errors_of)
+  (values.data(), values.size(), steps.least, steps.digits, errors);
 }
 
 }  // namespace opdrift::replay

@@ -15,26 +15,6 @@ namespace {
 
 constexpr std::size_t kMostKept = std::size_t{1} << 19;  // elements of right operands: 4 MiB
 
-// round_T(x) - x; adding and taking away 1.5 * 2^52 steps rounds to a multiple of the step.
-double narrowing_error(double x, double step) {
-  const double magic = step * 0x1.8p52;
-  const double error = ((x + magic) - magic) - x;
-  return std::isfinite(error) ? error : 0.0;
-}
-
-// A step of the formats whose digits are as many in every binade, from the bits of a finite double.
-struct EvenSteps {
-  std::int64_t least = 0;  ///< exponent of the smallest normal number
-  std::int64_t digits = 0;
-
-  double at(double x) const {
-    const auto exponent =
-        static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(x) >> 52U & 0x7FFU) - 1023;
-    const std::int64_t biased = std::max(exponent, least) - digits + 1023;
-    return std::bit_cast<double>(static_cast<std::uint64_t>(biased) << 52U);
-  }
-};
-
 std::optional<EvenSteps> even_steps(tensor::DType dtype) {
   if (dtype != tensor::DType::f16 && dtype != tensor::DType::bf16 && dtype != tensor::DType::f32) {
     return std::nullopt;
@@ -43,16 +23,13 @@ std::optional<EvenSteps> even_steps(tensor::DType dtype) {
   return EvenSteps{std::ilogb(least), std::ilogb(least) - std::ilogb(ulp(0.0, dtype))};
 }
 
-void narrowing_errors(std::span<const double> values, tensor::DType dtype, double* errors) {
-  const auto fill = [&](auto step_of) {
-    for (std::size_t k = 0; k < values.size(); ++k) {
-      errors[k] = narrowing_error(values[k], step_of(values[k]));
-    }
-  };
+void fill_errors(std::span<const double> values, tensor::DType dtype, double* errors) {
   if (const auto even = even_steps(dtype)) {
-    fill([&](double x) { return even->at(x); });
-  } else {
-    fill([&](double x) { return ulp(x, dtype); });
+    narrowing_errors(values, *even, errors);
+    return;
+  }
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    errors[k] = narrowing_error(values[k], ulp(values[k], dtype));
   }
 }
 
@@ -72,7 +49,7 @@ class LeftOperand {
                             values_.data());
     if (operand_.narrowed != tensor::DType::raw) {
       errors_.resize(dot.count);
-      narrowing_errors(values_, operand_.narrowed, errors_.data());
+      fill_errors(values_, operand_.narrowed, errors_.data());
     }
   }
 
@@ -90,7 +67,7 @@ class LeftOperand {
 }  // namespace
 
 RightOperands::RightOperands(const Dots& dots, DotOperand operand)
-    : dots_(dots), operand_(operand) {
+    : dots_(dots), operand_(operand), current_(dots.dots.size()) {
   std::map<std::tuple<std::int64_t, std::size_t, std::size_t>, std::size_t> known;
   std::vector<const Dots::Dot*> distinct;
   std::size_t used = 0;
@@ -119,17 +96,17 @@ void RightOperands::read(const Dots::Dot& dot, std::size_t at) {
   operand_.elements->read(dot.right, std::span(dots_.right_offsets).subspan(dot.first, dot.count),
                           values_.data() + at);
   if (is_narrowed()) {
-    narrowing_errors(std::span(values_).subspan(at, dot.count), operand_.narrowed,
-                     errors_.data() + at);
+    fill_errors(std::span(values_).subspan(at, dot.count), operand_.narrowed, errors_.data() + at);
   }
 }
 
 RightOperands::Row RightOperands::row(std::size_t dot) {
   const std::size_t count = dots_.dots[dot].count;
-  if (rows_.empty()) {
+  if (rows_.empty() && dot != current_) {
     values_.resize(std::max(values_.size(), count));
     errors_.resize(is_narrowed() ? values_.size() : 0);
     read(dots_.dots[dot], 0);
+    current_ = dot;
   }
   const std::size_t at = rows_.empty() ? 0 : rows_[dot];
   return {std::span(values_).subspan(at, count),
@@ -137,38 +114,80 @@ RightOperands::Row RightOperands::row(std::size_t dot) {
                         : std::span<const double>()};
 }
 
-Sample run_dots(const Dots& dots, DotOperand left_operand, RightOperands& right_operands,
-                const ElementReader* addend, bool with_terms) {
-  Sample sample;
-  sample.terms.n = dots.n;
-  LeftOperand left(dots, left_operand);
-  const double scale2 = dots.scale * dots.scale;
-  for (std::size_t i = 0; i < dots.dots.size(); ++i) {
-    left.bring_in(dots.dots[i]);
-    const RightOperands::Row right = right_operands.row(i);
-    const DotProducts products = dot_products(left.values(), right.values);
+namespace {
+
+/// One side while its dots are run.
+class SideRun {
+ public:
+  SideRun(const Dots& dots, const DotSide& side, bool with_terms)
+      : dots_(dots), side_(side), left_(dots, side.left), with_terms_(with_terms) {
+    sample_.terms.n = dots.n;
+  }
+
+  void run(std::size_t i) {
+    const Dots::Dot& dot = dots_.dots[i];
+    left_.bring_in(dot);
+    const RightOperands::Row right = side_.right.row(i);
+    const DotProducts products = dot_products(left_.values(), right.values);
     double more = 0.0;
-    if (addend != nullptr) {
+    if (side_.addend != nullptr) {
       const std::int64_t nothing = 0;
-      addend->read(dots.dots[i].addend, std::span(&nothing, 1), &more);
-      more *= dots.beta;
+      side_.addend->read(dot.addend, std::span(&nothing, 1), &more);
+      more *= dots_.beta;
     }
-    sample.values.push_back(dots.activation(dots.scale * products.sum + more));
-    if (!with_terms) {
-      continue;
-    }
-    sample.terms.a2.push_back(scale2 * products.squares);
-    if (addend != nullptr) {
-      sample.terms.extra.push_back(more * more);
-    }
-    if (left_operand.narrowed != tensor::DType::raw || !right.errors.empty()) {
-      double errors =
-          right.errors.empty() ? 0.0 : dot_products(left.values(), right.errors).squares;
-      errors += left.errors().empty() ? 0.0 : dot_products(left.errors(), right.values).squares;
-      sample.terms.weights.push_back(scale2 * errors);
+    sample_.values.push_back(dots_.activation(dots_.scale * products.sum + more));
+    if (with_terms_) {
+      add_terms(products, more, right);
     }
   }
-  return sample;
+
+  Sample finish() { return std::move(sample_); }
+
+ private:
+  void add_terms(const DotProducts& products, double more, const RightOperands::Row& right) {
+    const double scale2 = dots_.scale * dots_.scale;
+    Terms& terms = sample_.terms;
+    terms.a2.push_back(scale2 * products.squares);
+    if (side_.addend != nullptr) {
+      terms.extra.push_back(more * more);
+    }
+    if (left_.errors().empty() && right.errors.empty()) {
+      return;
+    }
+    double errors = 0.0;
+    if (!right.errors.empty()) {
+      errors += dot_products(left_.values(), right.errors).squares;
+    }
+    if (!left_.errors().empty()) {
+      errors += dot_products(left_.errors(), right.values).squares;
+    }
+    terms.weights.push_back(scale2 * errors);
+  }
+
+  const Dots& dots_;
+  const DotSide& side_;
+  LeftOperand left_;
+  bool with_terms_;
+  Sample sample_;
+};
+
+}  // namespace
+
+std::vector<Sample> run_dots(const Dots& dots, std::span<const DotSide> sides, bool with_terms) {
+  std::vector<SideRun> runs;
+  for (const DotSide& side : sides) {
+    runs.emplace_back(dots, side, with_terms);
+  }
+  for (std::size_t i = 0; i < dots.dots.size(); ++i) {
+    for (SideRun& run : runs) {
+      run.run(i);
+    }
+  }
+  std::vector<Sample> samples;
+  for (SideRun& run : runs) {
+    samples.push_back(run.finish());
+  }
+  return samples;
 }
 
 }  // namespace opdrift::replay

@@ -61,7 +61,7 @@ struct DotOperand {
 };
 
 /// The right operands of all dots, each of them in memory once (bounded; what is too much is
-/// brought in dot by dot). Serves several runs over the same tensor, one after the other.
+/// brought in dot by dot). Serves several sides that read the same tensor.
 class RightOperands {
  public:
   /// Keeps both references.
@@ -81,12 +81,19 @@ class RightOperands {
   const Dots& dots_;
   DotOperand operand_;
   std::vector<std::size_t> rows_;  ///< first element of a dot's row; empty: nothing is kept
+  std::size_t current_;            ///< the dot whose row is there where nothing is kept
   std::vector<double> values_;
   std::vector<double> errors_;
 };
 
-/// The values, and with_terms the budget terms, of all dots. `addend` may be nullptr.
-Sample run_dots(const Dots& dots, DotOperand left, RightOperands& right,
-                const ElementReader* addend, bool with_terms);
+/// What one side reads. `addend` may be nullptr.
+struct DotSide {
+  DotOperand left;
+  RightOperands& right;
+  const ElementReader* addend = nullptr;
+};
+
+/// The values, and with_terms the budget terms, of all dots: one sample for each side.
+std::vector<Sample> run_dots(const Dots& dots, std::span<const DotSide> sides, bool with_terms);
 
 }  // namespace opdrift::replay

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <utility>
 
@@ -21,7 +22,8 @@ const replay::ElementReader* target_addend(const InputReaders* addend) {
 std::vector<double> run_target(const Dots& dots, const replay::ElementReader& left,
                                const replay::ElementReader& right, const InputReaders* addend) {
   replay::RightOperands rights(dots, {&right});
-  return replay::run_dots(dots, {&left}, rights, target_addend(addend), false).values;
+  const replay::DotSide side{{&left}, rights, target_addend(addend)};
+  return std::move(replay::run_dots(dots, {&side, 1}, false).front().values);
 }
 
 }  // namespace
@@ -54,12 +56,16 @@ OperatorJudge::BothSides OperatorJudge::run_both(const Dots& dots, tensor::DType
   if (right.target != right.golden) {
     own_right.emplace(dots, DotOperand{right.target.get(), right_type});
   }
-  BothSides both;
-  both.golden = replay::run_dots(dots, {left.golden.get(), left_type}, golden_right,
-                                 addend == nullptr ? nullptr : addend->golden.get(), true);
-  both.target =
-      replay::run_dots(dots, {left.target.get(), left_type}, own_right ? *own_right : golden_right,
-                       target_addend(addend), true);
+  const std::array<replay::DotSide, 2> sides = {{
+      {{left.golden.get(), left_type},
+       golden_right,
+       addend == nullptr ? nullptr : addend->golden.get()},
+      {{left.target.get(), left_type},
+       own_right ? *own_right : golden_right,
+       target_addend(addend)},
+  }};
+  std::vector<replay::Sample> samples = replay::run_dots(dots, sides, true);
+  BothSides both{std::move(samples[0]), std::move(samples[1])};
   take_larger(both.golden.terms, both.target.terms);
   return both;
 }
