@@ -218,7 +218,7 @@ TEST(Edge, TooLittleMemoryIsSaid) {
   options.memory_budget = 4096;
   const JudgedRun run = net.judge(options);
   EXPECT_THAT(net.with(run, Label::culprit), IsEmpty());
-  EXPECT_EQ(net.of(run, "up").label, Label::unjudged);
+  EXPECT_EQ(net.of(run, "up").tier, Tier::shape);
   EXPECT_THAT(net.of(run, "up").sentence, HasSubstr("memory budget"));
 }
 

@@ -191,13 +191,16 @@ class NetworkJudge {
   KnownPairs known_pairs() const {
     KnownPairs known;
     known.outline = [this](std::size_t job) -> Result<OutlinedPair> {
+      if (job < compared_.measured.size() && compared_.measured[job].outline) {
+        return *compared_.measured[job].outline;
+      }
       OPDRIFT_TRY(const AlignedPair pair, map_job(job));
       return outline_of(pair);
     };
     known.measured = [this](std::size_t job) {
       const NetworkRow& row = compared_.rows[compared_.jobs[job].row];
-      return job < compared_.peaks.size() && row.measurement
-                 ? verdict::MeasuredValue{&*row.measurement, compared_.peaks[job]}
+      return job < compared_.measured.size() && row.measurement
+                 ? verdict::MeasuredValue{&*row.measurement, compared_.measured[job].peaks}
                  : verdict::MeasuredValue{};
     };
     return known;

@@ -224,7 +224,7 @@ Result<NetworkResult> compare_network(const NetworkInputs& inputs, const Network
   result.ledger = network_ledger(plan, inputs, options.jobs);
   result.rows = std::move(plan.rows);
   result.jobs = std::move(plan.jobs);
-  result.peaks = std::move(plan.peaks);
+  result.measured = std::move(plan.measured);
   result.failures = std::move(plan.failures);
   result.warnings = inputs.warnings;
   std::move(plan.warnings.begin(), plan.warnings.end(), std::back_inserter(result.warnings));

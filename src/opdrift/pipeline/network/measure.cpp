@@ -111,7 +111,7 @@ std::vector<GoldenUnit> Measurer::units() {
 }
 
 void Measurer::run() {
-  plan_.peaks.resize(options_.keep_peaks ? plan_.jobs.size() : 0);
+  plan_.measured.resize(options_.keep_peaks ? plan_.jobs.size() : 0);
   std::vector<GoldenUnit> all = units();
   const auto large = std::stable_partition(all.begin(), all.end(), [](const GoldenUnit& unit) {
     return unit.largest < kSpreadFromElements;
@@ -236,7 +236,7 @@ void Measurer::measure_group(std::vector<Ready>& ready, std::size_t threads) {
     options.peaks = options_.keep_peaks ? &peaks : nullptr;
     const auto results = metrics::measure_group(golden, targets, options);
     for (std::size_t i = 0; i < peaks.size(); ++i) {
-      plan_.peaks[ready[i].job] = std::move(peaks[i]);
+      plan_.measured[ready[i].job] = {std::move(peaks[i]), outline_of(ready[i].aligned.pair)};
     }
     for (std::size_t i = 0; i < results.size(); ++i) {
       if (results[i].has_value()) {

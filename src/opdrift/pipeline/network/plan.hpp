@@ -30,7 +30,7 @@ struct UncomparedTensor {
 struct NetworkPlan {
   std::vector<NetworkRow> rows;
   std::vector<RowJob> jobs;           ///< by row
-  std::vector<metrics::Peaks> peaks;  ///< by job, once measured, where asked for
+  std::vector<MeasuredJob> measured;  ///< by job, once measured, where asked for
   std::vector<RowCopy> copies;
   std::vector<OperatorFailure> failures;
   std::vector<UncomparedTensor> uncompared;

@@ -11,6 +11,7 @@
 #include "opdrift/io/dump_folder.hpp"
 #include "opdrift/metrics/measure.hpp"
 #include "opdrift/metrics/measurement.hpp"
+#include "opdrift/pipeline/pairing.hpp"
 #include "opdrift/tensor/tensor.hpp"
 #include "opdrift/verdict/result.hpp"
 
@@ -100,6 +101,12 @@ struct RowJob {
   tensor::Shape golden_shape;  ///< as the graph says, may be empty
 };
 
+/// What a judge wants to know of a job before it looks at the tensors again.
+struct MeasuredJob {
+  metrics::Peaks peaks;
+  std::optional<OutlinedPair> outline;  ///< as they were compared; nothing where they were not
+};
+
 /// What kept an operator's target dump from being read; in row order.
 struct OperatorFailure {
   std::string operator_name;
@@ -118,7 +125,7 @@ struct NetworkResult {
   std::vector<std::string> algorithms;
   std::vector<NetworkRow> rows;       ///< by index, then by member of the group
   std::vector<RowJob> jobs;           ///< where the tensors of rows are, by row
-  std::vector<metrics::Peaks> peaks;  ///< by job; empty unless asked for
+  std::vector<MeasuredJob> measured;  ///< by job; empty unless asked for
   std::vector<OperatorFailure> failures;
   std::vector<verdict::LedgerEntry> ledger;
   std::vector<std::string> warnings;

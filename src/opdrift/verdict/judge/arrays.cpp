@@ -33,7 +33,7 @@ struct Side {
 Result<Side> load_parameter(const Context& context, ValueId value) {
   Side side;
   if (!context.facts.values[value].golden) {
-    return Error{ErrorCode::not_found, "its parameter " + name_of(context, value) + " is missing"};
+    return lacking_parameter(context, value);
   }
   if (context.facts.values[value].target) {
     OPDRIFT_TRY(Pair pair, load_pair(context, value));
@@ -96,6 +96,10 @@ Error lacking(const Context& context, ValueId value, const std::string& why) {
   return Error{ErrorCode::not_found,
                "its input " + name_of(context, value) + " was not dumped" +
                    (why.empty() ? std::string() : " and cannot be replayed: " + why)};
+}
+
+Error lacking_parameter(const Context& context, ValueId value) {
+  return Error{ErrorCode::not_found, "its parameter " + name_of(context, value) + " is missing"};
 }
 
 StandIns::StandIns(const Context& context, std::span<const std::uint32_t> operators) {

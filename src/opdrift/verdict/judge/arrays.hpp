@@ -70,6 +70,8 @@ Result<ArrayPtr> load_value(const Context& context, RunSide side, ValueId value)
 /// Why an input cannot be had.
 Error lacking(const Context& context, ValueId value, const std::string& why);
 
+Error lacking_parameter(const Context& context, ValueId value);
+
 /// Loads golden and target; one array serves both when all bytes agree.
 struct Pair {
   ArrayPtr golden;

@@ -25,16 +25,11 @@ bool beyond_rounding(double golden, double target, tensor::DType coarser) {
            replay::ulp(std::max(std::abs(golden), std::abs(target)), coarser));
 }
 
-Status compare(const Context& context, ValueId value, Found& found) {
-  const ValueFacts& facts = context.facts.values[value];
-  if (facts.golden_count != facts.target_count) {
-    found.class_cause = Cause::shape;
-    found.judgement.new_classes = std::max(facts.golden_count, facts.target_count);
-    return Unit{};
-  }
-  OPDRIFT_TRY(const tensor::View golden, context.source.view(RunSide::golden, value));
-  OPDRIFT_TRY(const tensor::View target, context.source.view(RunSide::target, value));
-  OPDRIFT_TRY(const Survey surveyed, survey(golden, target, context.source.measured(value)));
+// Returns the elements that stand out.
+Result<std::vector<std::uint64_t>> compare(const ValueFacts& facts, const tensor::View& golden,
+                                           const tensor::View& target, const MeasuredValue& known,
+                                           Found& found) {
+  OPDRIFT_TRY(Survey surveyed, survey(golden, target, known));
   const bool exact =
       !tensor::is_floating(facts.golden_dtype) && !tensor::is_floating(facts.target_dtype);
   found.exact = exact;
@@ -51,7 +46,7 @@ Status compare(const Context& context, ValueId value, Found& found) {
     note(golden, target, surveyed.mismatches.front(), found);
     found.class_cause =
         std::isfinite(found.judgement.worst_golden) ? Cause::nan_made : Cause::golden_overflow;
-    return Unit{};
+    return std::move(surveyed.worst);
   }
   // A score is an error over the scale of its row: the worst ones are among the worst steps.
   for (const std::uint64_t at : surveyed.worst) {
@@ -61,40 +56,62 @@ Status compare(const Context& context, ValueId value, Found& found) {
     if (exact || beyond_rounding(g, t, found.dtype)) {
       found.judgement.cause = Cause::different;
       note(golden, target, at, found);
-      return Unit{};
+      break;
     }
   }
-  return Unit{};
+  return std::move(surveyed.worst);
+}
+
+// Both sides are brought in once: looking for them again may mean reading them again.
+Status compare_and_judge(const Context& context, ValueId value, Found& found) {
+  const ValueFacts& facts = context.facts.values[value];
+  if (facts.golden_count != facts.target_count) {
+    found.class_cause = Cause::shape;
+    found.judgement.new_classes = std::max(facts.golden_count, facts.target_count);
+    return Unit{};
+  }
+  OPDRIFT_TRY(tensor::View golden, context.source.view(RunSide::golden, value));
+  OPDRIFT_TRY(tensor::View target, context.source.view(RunSide::target, value));
+  OPDRIFT_TRY(const std::vector<std::uint64_t> standing_out,
+              compare(facts, golden, target, context.source.measured(value), found));
+  if (facts.producer == kNobody || !context.problem.operators[facts.producer].judged ||
+      found.equal || found.exact) {
+    return Unit{};
+  }
+  judge_by_shape(context, value, Reader(std::move(golden)), Reader(std::move(target)), standing_out,
+                 found);
+  if (context.options.strongest == Tier::shape) {
+    return Unit{};
+  }
+  Status done = judge_by_norms(context, value, found);
+  const bool too_large = !done && done.error().code == ErrorCode::limit;
+  return too_large ? Status(Unit{}) : done;  // what is known of the shape stands
 }
 
 }  // namespace
+
+void compare_sides(const Context& context, ValueId value, Found& found) {
+  const auto failed = [&](std::string reason) {
+    found.state = Found::State::unreadable;
+    found.reason = std::move(reason);
+  };
+  try {
+    const Status done = compare_and_judge(context, value, found);
+    if (!done) {
+      failed(done.error().to_string());
+    }
+  } catch (const std::bad_alloc&) {
+    failed("not enough memory");
+  }
+}
 
 void compare_leaves(const Context& context, std::vector<Found>& found) {
   const auto body = [&](std::size_t i) {
     const auto value = static_cast<ValueId>(i);
     const ValueFacts& facts = context.facts.values[value];
-    Found& own = found[value];
-    const bool leaf = facts.producer == kNobody;
-    if (!facts.both() || !(leaf || own.state == Found::State::compared)) {
-      return;
-    }
-    own.state = leaf ? Found::State::judged : Found::State::compared;
-    try {
-      Status done = compare(context, value, own);
-      const bool judged = !leaf && context.problem.operators[facts.producer].judged;
-      if (done && judged && !own.equal && !own.exact && own.class_cause != Cause::shape) {
-        done = judge_by_shape(context, value, own);
-        if (done && context.options.strongest != Tier::shape) {
-          done = judge_by_norms(context, value, own);
-        }
-      }
-      if (!done) {
-        own.state = Found::State::unreadable;
-        own.reason = done.error().to_string();
-      }
-    } catch (const std::bad_alloc&) {
-      own.state = Found::State::unreadable;
-      own.reason = "not enough memory";
+    if (facts.both() && facts.producer == kNobody) {
+      found[value].state = Found::State::judged;
+      compare_sides(context, value, found[value]);
     }
   };
   parallel_for(found.size(), context.options.jobs, body, context.options.cancel);

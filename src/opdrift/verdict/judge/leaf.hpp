@@ -7,8 +7,12 @@
 
 namespace opdrift::verdict::judging {
 
-/// Looks at values that no operator makes (inputs and given parameters: equal up to rounding, or
-/// not) and at those whose operator could not be replayed (classes and norms only).
+/// Looks at a value that both sides have without replaying its operator: classes, norms, and tiers
+/// P and N. What fails makes it unreadable.
+void compare_sides(const Context& context, ValueId value, Found& found);
+
+/// The same for values that no operator makes (inputs and given parameters: equal up to rounding,
+/// or not).
 void compare_leaves(const Context& context, std::vector<Found>& found);
 
 }  // namespace opdrift::verdict::judging

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "opdrift/replay/number_format.hpp"
+#include "opdrift/verdict/judge/leaf.hpp"
 #include "opdrift/verdict/judge/sentence.hpp"
 
 namespace opdrift::verdict::judging {
@@ -171,6 +172,7 @@ Status OperatorJudge::replay() {
       (context_.options.strongest == Tier::norms || context_.options.strongest == Tier::shape)) {
     return Error{ErrorCode::unsupported, "its weights are not to be used"};
   }
+  OPDRIFT_CHECK_OK(check_parameters());
   open_outputs();
   if (samples_dots() || samples_parts()) {
     Found& found = found_[op_.outputs.front()];
@@ -189,6 +191,21 @@ Status OperatorJudge::replay() {
     forget_part();
   }
   return replay_whole();
+}
+
+// Told before anything is read in vain.
+Status OperatorJudge::check_parameters() const {
+  if (op_.kind->weighted() && op_.inputs.size() < 2) {
+    return Error{ErrorCode::not_found, "its weights are not in the graph"};
+  }
+  for (const ValueId input : op_.inputs) {
+    if (input < context_.problem.values.size() &&
+        context_.problem.values[input].role == Role::parameter &&
+        !context_.facts.values[input].golden) {
+      return lacking_parameter(context_, input);
+    }
+  }
+  return Unit{};
 }
 
 Status OperatorJudge::replay_whole() {
@@ -261,6 +278,9 @@ void OperatorJudge::give_up(const std::string& reason) {
         found.state = Found::State::compared;
         found.reason = reason;
         note_group(found);
+        if (!full_) {
+          compare_sides(context_, value, found);  // while its bytes are at hand
+        }
       }
     } else if (stand_ins_.at(value).target == nullptr || stand_ins_.at(value).golden == nullptr) {
       StandIn& stand_in = stand_ins_.at(value);

@@ -1,5 +1,6 @@
 #include "opdrift/verdict/judge/reader.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -106,9 +107,36 @@ void Reader::read(std::int64_t base, std::span<const std::int64_t> offsets, doub
               [&](std::int64_t at) { return array_->values[static_cast<std::size_t>(at)]; });
   } else if (in_order_) {
     read_typed(dtype_, bytes_, base + view_.offset, offsets, out);
+  } else if (bytes_ != nullptr) {
+    read_scattered(base, offsets, out);
   } else {
     read_each(base, offsets, out,
               [&](std::int64_t at) { return this->at(static_cast<std::uint64_t>(at)); });
+  }
+}
+
+void Reader::read_scattered(std::int64_t base, std::span<const std::int64_t> offsets,
+                            double* out) const {
+  std::array<std::int64_t, 128> places{};
+  for (std::size_t done = 0; done < offsets.size(); done += places.size()) {
+    const std::size_t count = std::min(places.size(), offsets.size() - done);
+    for (std::size_t i = 0; i < count; ++i) {
+      places[i] = stored(static_cast<std::uint64_t>(base + offsets[done + i]));
+    }
+    read_typed(dtype_, bytes_, 0, std::span(places).first(count), out + done);
+  }
+}
+
+std::int64_t Reader::locate(std::uint64_t position) const {
+  return bytes_ != nullptr ? stored(position) : static_cast<std::int64_t>(position);
+}
+
+void Reader::read_located(std::int64_t base, std::span<const std::int64_t> offsets,
+                          double* out) const {
+  if (bytes_ != nullptr) {
+    read_typed(dtype_, bytes_, base, offsets, out);
+  } else {
+    read(base, offsets, out);
   }
 }
 
@@ -178,6 +206,16 @@ Result<InputReaders> open_stand_in(const Context& context, ValueId value, const 
 }
 
 }  // namespace
+
+Result<InputReaders> open_dumped(const Context& context, ValueId value) {
+  if (value >= context.facts.values.size() || !context.facts.values[value].both()) {
+    return Error{ErrorCode::not_found, "it was not dumped on both sides"};
+  }
+  InputReaders readers;
+  OPDRIFT_TRY(readers.golden, open_side(context, RunSide::golden, value));
+  OPDRIFT_TRY(readers.target, open_side(context, RunSide::target, value));
+  return readers;
+}
 
 Result<InputReaders> open_input(const Context& context, ValueId value, StandIns& stand_ins) {
   const ValueFacts& facts = context.facts.values[value];

@@ -21,11 +21,18 @@ class Reader final : public replay::ElementReader {
   std::vector<double> at(std::span<const std::uint64_t> positions) const;
   double at(std::uint64_t position) const;
 
+  /// Where an element lies. What two steps along different axes add to it adds up, so that elements
+  /// in rows and columns are found without dividing every position.
+  std::int64_t locate(std::uint64_t position) const;
+  /// out[i] = the element that lies at base + offsets[i].
+  void read_located(std::int64_t base, std::span<const std::int64_t> offsets, double* out) const;
+
   const tensor::Shape& shape() const { return shape_; }
   tensor::DType dtype() const { return dtype_; }
 
  private:
   std::int64_t stored(std::uint64_t position) const;
+  void read_scattered(std::int64_t base, std::span<const std::int64_t> offsets, double* out) const;
 
   tensor::View view_;
   ArrayPtr array_;
@@ -59,6 +66,9 @@ struct InputReaders {
   std::vector<std::uint32_t> group;
   bool replayed = false;
 };
+
+/// Both sides of a value, as dumped. Fails with `not_found` when one is not there.
+Result<InputReaders> open_dumped(const Context& context, ValueId value);
 
 /// Opens an input without loading it. Fails like load_inputs.
 Result<InputReaders> open_input(const Context& context, ValueId value, StandIns& stand_ins);
