@@ -47,12 +47,13 @@ class LeftOperand {
     values_.resize(dot.count);
     operand_.elements->read(dot.left, std::span(dots_.left_offsets).subspan(dot.first, dot.count),
                             values_.data());
-    if (operand_.narrowed != tensor::DType::raw) {
+    if (is_narrowed()) {
       errors_.resize(dot.count);
       fill_errors(values_, operand_.narrowed, errors_.data());
     }
   }
 
+  bool is_narrowed() const { return operand_.narrowed != tensor::DType::raw; }
   std::span<const double> values() const { return values_; }
   std::span<const double> errors() const { return errors_; }
 
@@ -151,14 +152,14 @@ class SideRun {
     if (side_.addend != nullptr) {
       terms.extra.push_back(more * more);
     }
-    if (left_.errors().empty() && right.errors.empty()) {
+    if (!left_.is_narrowed() && !side_.right.is_narrowed()) {
       return;
     }
     double errors = 0.0;
-    if (!right.errors.empty()) {
+    if (side_.right.is_narrowed()) {
       errors += dot_products(left_.values(), right.errors).squares;
     }
-    if (!left_.errors().empty()) {
+    if (left_.is_narrowed()) {
       errors += dot_products(left_.errors(), right.values).squares;
     }
     terms.weights.push_back(scale2 * errors);

@@ -73,10 +73,10 @@ class RightOperands {
     std::span<const double> errors;
   };
   Row row(std::size_t dot);
+  bool is_narrowed() const { return operand_.narrowed != tensor::DType::raw; }
 
  private:
   void read(const Dots::Dot& dot, std::size_t at);
-  bool is_narrowed() const { return operand_.narrowed != tensor::DType::raw; }
 
   const Dots& dots_;
   DotOperand operand_;

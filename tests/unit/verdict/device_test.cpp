@@ -135,6 +135,47 @@ TEST(Device, HalfAccumulatorsAreFoundBesideElementsThatOverflow) {
   EXPECT_GT(net.of(run, "one").new_classes, 0U);
 }
 
+// One long sum shows how sums are kept. Two short ones err a little more than in single precision:
+// their last terms, which outweigh the others, come into sums that are small till then.
+void build_one_long_sum(MemoryNetwork& net) {
+  const auto late = [](std::uint64_t columns, std::uint64_t seed) {
+    Array w = MemoryNetwork::noise({32, columns}, seed);
+    for (std::size_t i = 0; i < 29 * columns; ++i) {
+      w.values[i] *= 0.05;
+    }
+    return w;
+  };
+  const ValueId x = net.input("x", MemoryNetwork::noise({64, 4000}, 1));
+  const ValueId w = net.parameter("w", MemoryNetwork::noise({4000, 32}, 2, 0.02));
+  const ValueId made = net.op("long", "MatMul", {x, w});
+  net.op("one", "MatMul", {made, net.parameter("v", late(48, 3))});
+  net.op("other", "MatMul", {made, net.parameter("u", late(40, 4))});
+}
+
+TEST(Device, OneProductTellsHowSumsAreKeptWhereTheOthersErrLikeIt) {
+  MemoryNetwork net;
+  build_one_long_sum(net);
+  RunStyle target = stored_as(DType::f16);
+  target.half_accumulate = true;
+  net.run(stored_as(DType::f32), target);
+  const JudgedRun run = net.judge();
+  EXPECT_THAT(kinds(run), ElementsAre(FindingKind::half_accumulators));
+  EXPECT_THAT(net.with(run, Label::culprit), IsEmpty());
+}
+
+TEST(Device, OneProductIsToBlameWhereTheOthersKeepWhatSinglePrecisionGives) {
+  MemoryNetwork net;
+  build_one_long_sum(net);
+  net.run(stored_as(DType::f32), stored_as(DType::f16), {{"long", [](Array& y) {
+                                                            for (double& value : y.values) {
+                                                              value *= 1.01;
+                                                            }
+                                                          }}});
+  const JudgedRun run = net.judge();
+  EXPECT_THAT(kinds(run), IsEmpty());
+  EXPECT_THAT(net.with(run, Label::culprit), ElementsAre("long"));
+}
+
 TEST(Device, SaturatedElementsAreNotTakenForHalfAccumulators) {
   MemoryNetwork net;
   build_overflowing_network(net, 400.0);

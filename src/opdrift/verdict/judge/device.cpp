@@ -22,6 +22,8 @@ constexpr std::size_t kFewBiasOperators = 2;
 // In units of the last place: cutting off costs half of one, more than one is something else.
 constexpr double kBiasLimit = -0.25;
 constexpr double kMostBias = -1.0;
+// Cutting off makes twice the error that rounding makes; many times that is something else.
+constexpr double kMostCut = 4.0;
 constexpr double kFewOthers = 0.25;
 // A fault makes one operator exceed its budget, never several: own errors are not inherited.
 constexpr std::size_t kSeveral = 3;
@@ -214,7 +216,7 @@ std::vector<double> biases_of(const Context& context, const std::vector<Found>& 
     const ProblemOperator& node = context.problem.operators[op];
     if (own != nullptr && (weighted || !is_weighted(node)) && !node.kind->bitwise() &&
         !own->judgement.inputs_replayed && own->judgement.bias_count >= elements &&
-        own->class_cause != Cause::saturated) {
+        own->class_cause != Cause::saturated && own->judgement.q_own <= kMostCut) {
       biases.push_back(own->judgement.bias);
     }
   }
