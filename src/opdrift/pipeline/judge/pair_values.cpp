@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "opdrift/metrics/resident.hpp"
+
 namespace opdrift::pipeline {
 
 using verdict::RunSide;
@@ -59,7 +61,7 @@ Result<tensor::View> PairValues::lone_view(RunSide side, ValueId value) const {
       return Error{ErrorCode::not_found, "no data for parameter",
                    problem_.problem.values[value].name};
     }
-    return *problem_.parameters[value];
+    return metrics::resident_views(*problem_.parameters[value], {}, 0).front();
   }
   if (side == RunSide::golden && goldens_[value]) {
     return open_golden_(*goldens_[value]);
