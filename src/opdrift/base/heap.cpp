@@ -3,7 +3,18 @@
 #include <cstdint>
 #include <cstdlib>
 
-#if defined(__GLIBC__)
+// Sanitizers bring their own allocator, for which a block is memory even while it is unused.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer) || \
+    __has_feature(thread_sanitizer)
+#define OPDRIFT_OTHER_ALLOCATOR 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define OPDRIFT_OTHER_ALLOCATOR 1
+#endif
+#if defined(__GLIBC__) && !defined(OPDRIFT_OTHER_ALLOCATOR)
+#define OPDRIFT_GLIBC_ALLOCATOR 1
 #include <malloc.h>
 #include <sys/mman.h>
 #endif
@@ -11,7 +22,7 @@
 namespace opdrift {
 
 void expect_allocations(std::size_t bytes) {
-#if defined(__GLIBC__)
+#if defined(OPDRIFT_GLIBC_ALLOCATOR)
   constexpr std::size_t kHugePage = std::size_t{2} << 20;
   constexpr int kMappingsAllowed = 65536;  // glibc's own choice
   constexpr int kNeverTrim = 0x7fffffff;
@@ -38,7 +49,7 @@ void expect_allocations(std::size_t bytes) {
 }
 
 void reuse_large_blocks() {
-#if defined(__GLIBC__)
+#if defined(OPDRIFT_GLIBC_ALLOCATOR)
   constexpr int kNeverTrim = 0x7fffffff;
   constexpr std::size_t kHeapInHugePages = std::size_t{256} << 20;
   expect_allocations(kHeapInHugePages);
