@@ -1,5 +1,6 @@
 #include "opdrift/base/heap.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 
@@ -39,7 +40,7 @@ void expect_allocations(std::size_t bytes) {
   const std::uintptr_t first = (begin + kHugePage - 1) / kHugePage * kHugePage;
   const std::uintptr_t end = (begin + bytes) / kHugePage * kHugePage;
   if (first < end) {
-    ::madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE);
+    ::madvise(static_cast<std::byte*>(block) + (first - begin), end - first, MADV_HUGEPAGE);
   }
   ::mallopt(M_TRIM_THRESHOLD, kNeverTrim);  // the freed block stays at the top of the heap
   std::free(block);
