@@ -183,6 +183,41 @@ TEST(ShapeSample, ConstantRowsZerosAndTinyNumbersDoNoHarm) {
   }
 }
 
+// Seven results of ten are cut off at 0 on both sides, in some channels nearly all: what is left
+// still has the scale it has. A spike stands out all the same.
+TEST(ShapeSample, ResultsThatAreCutOffSayNothingAboutTheError) {
+  for (const Shape& shape : {Shape{1, 64, 60, 70}, Shape{1, 64, 10, 10}, Shape{200, 768}}) {
+    for (const bool faulty : {false, true}) {
+      const replay::AxisSplit split = replay::split_at(shape, 1);
+      Array g = N::noise(shape, 7);
+      Array e = N::noise(shape, 8, 1e-3);
+      for (std::size_t i = 0; i < g.size(); ++i) {
+        const std::size_t channel = i / split.inner % split.extent;
+        if (g.values[i] < (channel % 16 == 3 ? 2.2 : 0.5)) {
+          g.values[i] = e.values[i] = 0.0;
+        }
+      }
+      e.values[1234] += faulty ? 1.0 : 0.0;
+      const UnknownOperator one(g, e);
+      EXPECT_EQ(one.judge().label == Label::culprit, faulty) << one.judge().sentence;
+      EXPECT_EQ(one.judge().label, one.judge(Tier::replay).label) << text_of(shape);
+    }
+  }
+}
+
+// Where agreeing is the rule, a hundredth that differs is not.
+TEST(ShapeSample, AFewThatDifferWhereAllAgreeStandOut) {
+  const Shape shape = {1, 64, 60, 70};
+  const Array g = N::noise(shape, 7);
+  Array e = g;
+  for (std::size_t i = 0; i < e.size(); ++i) {
+    e.values[i] = i >= 100000 && i < 103000 ? 0.01 : 0.0;
+  }
+  const UnknownOperator one(g, e);
+  EXPECT_EQ(one.judge().label, Label::culprit) << one.judge().sentence;
+  EXPECT_EQ(one.judge(Tier::replay).label, Label::culprit);
+}
+
 TEST(ShapeSample, NonFiniteElementsAreLeftOut) {
   const Shape shape = {1, 64, 60, 70};
   Array g = N::noise(shape, 7);

@@ -8,88 +8,17 @@
 #include "opdrift/verdict/judge/input_energy.hpp"
 #include "opdrift/verdict/judge/operator_judge.hpp"
 #include "opdrift/verdict/judge/shape_grid.hpp"
+#include "opdrift/verdict/judge/shape_scales.hpp"
 
 namespace opdrift::verdict::judging {
 
 namespace {
 
-constexpr double kDeviationOfMedian = 1.4826;
 constexpr double kMedianOfChiSquared = 0.455;
 constexpr double kTiny = 1e-300;
 constexpr std::size_t kLeastPlaces = 8;
 constexpr std::uint64_t kSeedPurpose = 8;
 constexpr std::uint64_t kBytesPerElement = 64;
-
-double median_of(std::vector<double>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
-// Mean of |e| per channel over the drawn places, each value cut at four times their median.
-std::vector<double> channel_scales(const Grid& grid) {
-  std::vector<double> scales(grid.columns(), 0.0);
-  std::vector<double> values(grid.drawn_places);
-  for (std::size_t column = 0; column < scales.size(); ++column) {
-    for (std::size_t row = 0; row < values.size(); ++row) {
-      values[row] = std::abs(grid.error[row * grid.columns() + column]);
-    }
-    const double cut = 4.0 * median_of(values) + kTiny;
-    double sum = 0.0;
-    for (const double value : values) {
-      sum += std::min(value, cut);
-    }
-    scales[column] = sum / static_cast<double>(values.size());
-  }
-  return scales;
-}
-
-// Median of |e| over the drawn channels, per place.
-std::vector<double> place_scales(const Grid& grid) {
-  std::vector<double> scales(grid.places.size(), 0.0);
-  std::vector<double> values(grid.drawn_channels);
-  for (std::size_t row = 0; row < scales.size(); ++row) {
-    for (std::size_t column = 0; column < values.size(); ++column) {
-      values[column] = std::abs(grid.error[row * grid.columns() + column]);
-    }
-    scales[row] = median_of(values);
-  }
-  return scales;
-}
-
-double drawn_mean(const std::vector<double>& scales, std::size_t drawn) {
-  double mean = 0.0;
-  for (std::size_t row = 0; row < drawn; ++row) {
-    mean += scales[row] / static_cast<double>(drawn);
-  }
-  return mean;
-}
-
-std::vector<double> row_channel_variance(const Grid& grid) {
-  const std::vector<double> channels = channel_scales(grid);
-  const std::vector<double> places = place_scales(grid);
-  const double mean = drawn_mean(places, grid.drawn_places);
-  std::vector<double> variance;
-  variance.reserve(grid.size());
-  for (const double place : places) {
-    const double share = std::max(place, 0.3 * mean) / std::max(mean, kTiny);
-    for (const double channel : channels) {
-      const double deviation = kDeviationOfMedian * channel * share;
-      variance.push_back(deviation * deviation);
-    }
-  }
-  return variance;
-}
-
-// Without channels: one scale for all.
-std::vector<double> plain_variance(const Grid& grid) {
-  std::vector<double> sizes;
-  for (std::size_t row = 0; row < grid.drawn_places; ++row) {
-    sizes.push_back(std::abs(grid.error[row]));
-  }
-  const double deviation = kDeviationOfMedian * median_of(sizes);
-  return std::vector<double>(grid.size(), deviation * deviation);
-}
 
 /// e^2 / B of entries that an input error reaches.
 class Shares {
@@ -184,7 +113,7 @@ void judge_by_shape(const Context& context, ValueId value, const Reader& golden,
     options.whole_up_to = context.options.memory_budget / kBytesPerElement;
   }
   const Grid grid = read_grid(golden, target, options);
-  std::vector<double> variance = rank < 2 ? plain_variance(grid) : row_channel_variance(grid);
+  std::vector<double> variance = scale_variance(grid, rank >= 2);
   if (const auto energy = input_energy(context, op, grid, facts.shape)) {
     raise_to_profile(grid, *energy, variance);
     found.shaped = true;

@@ -9,12 +9,11 @@
 // Tier N: the operator cannot be replayed (no parameters, no model), yet local faults show.
 //
 //   e = t - g,  z' = max |e_i| / sqrt(v_i + S_i) / K(N),  v_i = max(row-channel_i, profile_i)
-//   row-channel   (1.4826 c p / mean p)^2: c the clipped mean of |e| in the channel of i, p the
-//                 median of |e| over the channels at its place, at least 0.3 of the mean of p
+//   row-channel   a robust scale of the channel of i times one of its place (shape_scales.hpp)
 //   profile       gamma_o B_i: B the energy of the input error under the kernel (in the row),
 //                 gamma_o = median of e^2 / B over output channel o, where B > 0, / 0.455
 //
-// 0.455 is the median of chi squared with one degree of freedom, 1.4826 makes a median a deviation.
+// 0.455 is the median of chi squared with one degree of freedom.
 
 namespace opdrift::verdict::judging {
 
