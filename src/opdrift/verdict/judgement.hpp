@@ -87,7 +87,7 @@ struct Judgement {
   std::uint64_t inherited_classes = 0;  ///< elements of another class, as the inputs imply
   bool wider_inputs = false;            ///< the wider-input hypothesis was needed
   bool inputs_replayed = false;         ///< some inputs were not dumped and were replayed
-  std::uint64_t sampled = 0;            ///< elements replayed; 0: all
+  std::uint64_t sampled = 0;            ///< elements looked at; 0: all
 
   // The element that speaks loudest against the operator.
   std::uint64_t worst = ~std::uint64_t{0};  ///< flat index in golden order

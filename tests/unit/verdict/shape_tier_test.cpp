@@ -3,6 +3,7 @@
 #include "unit/verdict/memory_network.hpp"
 
 #include "opdrift/metrics/measure.hpp"
+#include "opdrift/tensor/layout.hpp"
 #include "opdrift/verdict/judge/shape_grid.hpp"
 
 // Tier N, tensors above 8192 elements: some places and channels speak for all. What it should say
@@ -310,6 +311,51 @@ TEST(ShapeSample, WhatTheInputsBringIsInherited) {
   }
 }
 
+// 2^80 taps, padded so that the result has the shape it has: nobody may count them.
+TEST(ShapeSample, AnAbsurdKernelIsNotFollowed) {
+  MemoryNetwork net;
+  const std::int64_t huge = std::int64_t{1} << 40;
+  const ValueId x = net.input("x", N::noise({1, 2, 8, 8}, 1));
+  const ValueId w = net.parameter("w", N::noise({2, 2, 1, 1}, 2));
+  net.op("y", "Conv", {x, w});
+  net.run({.storage = DType::f32}, {.storage = DType::f16});
+  net.hide(w, RunSide::golden);
+  graph::Operator absurd = *net.problem.operators[0].op;
+  absurd.attributes["kernel_shape"] = N::ints({huge, huge});
+  absurd.attributes["pads"] = N::ints({huge / 2, huge / 2, huge / 2 - 1, huge / 2 - 1});
+  net.problem.operators[0].op = &absurd;
+  EXPECT_EQ(net.of(net.judge(), "y").tier, Tier::shape);
+}
+
+// Group convolutions read only the channels of their group, whatever the layout of the input.
+TEST(ShapeSample, GroupsInheritFromTheirOwnChannels) {
+  for (const bool faulty : {false, true}) {
+    MemoryNetwork net;
+    const ValueId x = net.input("x", N::noise({2, 48, 20, 20}, 1));
+    const ValueId w = net.parameter("w", N::noise({48, 24, 3, 3}, 2, 0.1));
+    const ValueId r = net.op("r", "Relu", {x});
+    net.op("y", "Conv", {r, w},
+           {{"pads", N::ints({1, 1, 1, 1})},
+            {"kernel_shape", N::ints({3, 3})},
+            {"group", N::ints({2})}});
+    // Only channels 24 and above of the second picture are off: the first group gets nothing.
+    const auto spoil = [](Array& a) {
+      for (std::size_t i = 48 * 400 + 24 * 400; i < a.size(); ++i) {
+        a.values[i] += (i % 400 == 210 ? 10.0 : 1e-3) * replay::normal_noise(5, i);
+      }
+    };
+    std::map<std::string, Fault> faults = {{"r", spoil}};
+    if (faulty) {
+      faults["y"] = [](Array& a) { a.values[210] += 10.0; };
+    }
+    net.run({.storage = DType::f32}, {.storage = DType::f32}, faults);
+    net.hide(w, RunSide::golden);
+    const Judgement y = net.of(net.judge(), "y");
+    EXPECT_GT(y.sampled, 0U);
+    EXPECT_EQ(y.label == Label::culprit, faulty) << y.sentence;
+  }
+}
+
 // Position by position: [place][channel] of {2, 3, 4, 5} by hand.
 TEST(Grid, HoldsEveryPlaceWithEveryChannel) {
   const Array g = N::noise({2, 3, 4, 5}, 1);
@@ -325,6 +371,33 @@ TEST(Grid, HoldsEveryPlaceWithEveryChannel) {
   for (std::size_t i = 0; i < grid.size(); ++i) {
     EXPECT_EQ(grid.golden[i], g.values[grid.position(i)]);
   }
+}
+
+// 40 channels in blocks of 16, the last one padded with 99.
+TEST(Grid, FindsElementsInABlockedLayout) {
+  const Shape shape = {2, 40, 6, 7};
+  const Array g = N::noise(shape, 1);
+  Array blocked{{2, 3, 6, 7, 16}, std::vector<double>(2 * 3 * 42 * 16, 99.0), DType::f32};
+  for (std::size_t i = 0; i < g.size(); ++i) {
+    const std::size_t channel = i / 42 % 40;
+    const std::size_t block = i / 1680 * 3 + channel / 16;
+    blocked.values[(block * 42 + i % 42) * 16 + channel % 16] = g.values[i];
+  }
+  tensor::Tensor tensor = tensor_of(blocked, DType::f16);
+  tensor.desc.format = tensor::Format::nc1hwc0;
+  const auto unfolded = tensor::convert_layout(tensor, tensor::Format::nchw, shape);
+  ASSERT_TRUE(unfolded.has_value());
+  const judging::Reader reader(*tensor::crop(*unfolded, shape));
+  const judging::Grid grid = judging::read_grid(reader, reader, {.axis = 1});
+  ASSERT_EQ(grid.size(), g.size());
+  std::vector<std::int64_t> offsets;
+  for (std::size_t i = 0; i < grid.size(); ++i) {
+    EXPECT_EQ(grid.golden[i], replay::round_to(g.values[grid.position(i)], DType::f16));
+    offsets.push_back(static_cast<std::int64_t>(grid.position(i)));
+  }
+  std::vector<double> scattered(offsets.size());
+  reader.read(0, offsets, scattered.data());
+  EXPECT_EQ(scattered, grid.golden);
 }
 
 TEST(Grid, OfALargeTensorHoldsWhatStandsOutWithItsRowAndColumn) {

@@ -88,7 +88,8 @@ Result<Convolution> plan(const Context& context, const ProblemOperator& op,
   const auto groups =
       static_cast<std::uint64_t>(std::max<std::int64_t>(1, call.integer({"group", "groups"}, 1)));
   const tensor::Shape kernel = kernel_of(context, op);
-  if (kernel.empty() || input.size() < 3 || input[1] % groups != 0) {
+  if (kernel.empty() || replay::count_of(kernel) > kMostReads || input.size() < 3 ||
+      input[1] % groups != 0) {
     return call.not_modelled("its kernel is not known");
   }
   Array x;

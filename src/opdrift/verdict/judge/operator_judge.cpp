@@ -172,7 +172,7 @@ Status OperatorJudge::replay() {
       (context_.options.strongest == Tier::norms || context_.options.strongest == Tier::shape)) {
     return Error{ErrorCode::unsupported, "its weights are not to be used"};
   }
-  OPDRIFT_CHECK_OK(check_parameters());
+  OPDRIFT_CHECK_OK(check_inputs());
   open_outputs();
   if (samples_dots() || samples_parts()) {
     Found& found = found_[op_.outputs.front()];
@@ -193,16 +193,23 @@ Status OperatorJudge::replay() {
   return replay_whole();
 }
 
-// Told before anything is read in vain.
-Status OperatorJudge::check_parameters() const {
+// What is in neither run is told before anything is read in vain.
+Status OperatorJudge::check_inputs() const {
   if (op_.kind->weighted() && op_.inputs.size() < 2) {
     return Error{ErrorCode::not_found, "its weights are not in the graph"};
   }
   for (const ValueId input : op_.inputs) {
-    if (input < context_.problem.values.size() &&
-        context_.problem.values[input].role == Role::parameter &&
-        !context_.facts.values[input].golden) {
+    if (input >= context_.problem.values.size() ||
+        is_missing(context_.problem, context_.facts, input)) {
+      continue;
+    }
+    const ValueFacts& facts = context_.facts.values[input];
+    const bool parameter = context_.problem.values[input].role == Role::parameter;
+    if (parameter && !facts.golden) {
       return lacking_parameter(context_, input);
+    }
+    if (!facts.golden && !facts.target) {
+      return lacking(context_, input, facts.trouble);
     }
   }
   return Unit{};

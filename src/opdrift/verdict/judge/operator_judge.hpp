@@ -38,7 +38,7 @@ class OperatorJudge {
  private:
   void open_outputs() const;
   Status replay();
-  Status check_parameters() const;
+  Status check_inputs() const;
   Status replay_whole();
   Status replay_sides();
   Status judge_output(std::size_t k);
