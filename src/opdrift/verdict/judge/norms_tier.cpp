@@ -1,9 +1,11 @@
 #include "opdrift/verdict/judge/norms_tier.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
 #include "opdrift/replay/number_format.hpp"
+#include "opdrift/verdict/judge/block_reader.hpp"
 
 namespace opdrift::verdict::judging {
 
@@ -89,26 +91,70 @@ struct Channels {
   std::vector<double> golden;
 };
 
-std::optional<Channels> channels_of(const Pair& pair, std::size_t axis, std::size_t extent) {
-  const Array& g = *pair.golden;
-  const Array& t = *pair.target;
-  if (g.size() != t.size() || axis >= g.rank() || g.shape[axis] != extent || g.size() == 0) {
+/// Sums squares per channel while elements go by in logical order.
+class ChannelSums {
+ public:
+  explicit ChannelSums(const replay::AxisSplit& split)
+      : split_(split),
+        sums_{std::vector<double>(split.extent, 0.0), std::vector<double>(split.extent, 0.0)} {}
+
+  void take(std::uint64_t first, std::span<const double> golden, std::span<const double> target) {
+    for (std::size_t at = 0; at < golden.size();) {
+      const std::uint64_t position = first + at;
+      const std::uint64_t left = split_.inner - position % split_.inner;
+      const auto count =
+          static_cast<std::size_t>(std::min<std::uint64_t>(left, golden.size() - at));
+      add(position / split_.inner % split_.extent, golden.subspan(at, count),
+          target.subspan(at, count));
+      at += count;
+    }
+  }
+
+  Channels means() {
+    const auto share = static_cast<double>(split_.outer * split_.inner);
+    for (std::vector<double>* list : {&sums_.error, &sums_.golden}) {
+      for (double& sum : *list) {
+        sum /= share;
+      }
+    }
+    return std::move(sums_);
+  }
+
+ private:
+  void add(std::size_t channel, std::span<const double> golden, std::span<const double> target) {
+    double error = 0.0;
+    double squares = 0.0;
+    for (std::size_t i = 0; i < golden.size(); ++i) {
+      const double e = target[i] - golden[i];
+      error += std::isfinite(e) ? e * e : 0.0;
+      squares += std::isfinite(e) ? golden[i] * golden[i] : 0.0;
+    }
+    sums_.error[channel] += error;
+    sums_.golden[channel] += squares;
+  }
+
+  replay::AxisSplit split_;
+  Channels sums_;
+};
+
+// Block by block: the tensors are as large as those that were not worth replaying.
+std::optional<Channels> channels_of(const tensor::View& golden, const tensor::View& target,
+                                    std::size_t axis, std::size_t extent) {
+  const tensor::Shape shape = golden.shape();
+  const std::uint64_t elements = golden.count();
+  if (elements != target.count() || axis >= shape.size() || shape[axis] != extent ||
+      elements == 0) {
     return std::nullopt;
   }
-  const replay::AxisSplit split = replay::split_at(g.shape, axis);
-  Channels channels{std::vector<double>(extent, 0.0), std::vector<double>(extent, 0.0)};
-  for (std::size_t i = 0; i < g.size(); ++i) {
-    const std::size_t channel = i / split.inner % split.extent;
-    const double e = t.values[i] - g.values[i];
-    channels.error[channel] += std::isfinite(e) ? e * e : 0.0;
-    channels.golden[channel] += std::isfinite(e) ? g.values[i] * g.values[i] : 0.0;
+  ChannelSums sums(replay::split_at(shape, axis));
+  BlockReader golden_reader(golden);
+  BlockReader target_reader(target);
+  for (std::uint64_t first = 0; first < elements; first += BlockReader::kMost) {
+    const auto count =
+        static_cast<std::size_t>(std::min<std::uint64_t>(BlockReader::kMost, elements - first));
+    sums.take(first, golden_reader.read(first, count), target_reader.read(first, count));
   }
-  const double share = static_cast<double>(split.outer * split.inner);
-  for (std::size_t channel = 0; channel < extent; ++channel) {
-    channels.error[channel] /= share;
-    channels.golden[channel] /= share;
-  }
-  return channels;
+  return sums.means();
 }
 
 // sum_o sum_i |w_oi|^2 m_i
@@ -146,10 +192,13 @@ Status judge_by_norms(const Context& context, ValueId value, Found& found) {
   if (!norms) {
     return Unit{};
   }
-  OPDRIFT_TRY(const Pair pair, load_pair(context, op.inputs[0]));
-  const std::size_t rank = pair.golden->rank();
-  const std::size_t axis = op.kind->name == "Conv" ? 1 : rank - 1;
-  const auto channels = channels_of(pair, axis, norms->groups * norms->inputs);
+  OPDRIFT_TRY(const tensor::View golden, context.source.view(RunSide::golden, op.inputs[0]));
+  OPDRIFT_TRY(const tensor::View target, context.source.view(RunSide::target, op.inputs[0]));
+  OPDRIFT_CHECK_OK(check_numbers(golden));
+  OPDRIFT_CHECK_OK(check_numbers(target));
+  const std::size_t axis =
+      op.kind->name == "Conv" || golden.axes.empty() ? 1 : golden.axes.size() - 1;
+  const auto channels = channels_of(golden, target, axis, norms->groups * norms->inputs);
   if (!channels) {
     return Unit{};
   }

@@ -9,6 +9,7 @@
 #include "opdrift/replay/budget.hpp"
 #include "opdrift/replay/number_format.hpp"
 #include "opdrift/tensor/decode.hpp"
+#include "opdrift/verdict/judge/block_reader.hpp"
 
 namespace opdrift::verdict::judging {
 
@@ -175,10 +176,7 @@ namespace {
 
 Result<ReaderPtr> open_side(const Context& context, RunSide side, ValueId value) {
   OPDRIFT_TRY(tensor::View view, context.source.view(side, value));
-  const tensor::DTypeInfo& info = tensor::info(view.tensor.desc.dtype);
-  if (!info.decodable || info.kind == tensor::DTypeKind::complex) {
-    return Error{ErrorCode::unsupported_dtype, "expected numbers, found " + std::string(info.name)};
-  }
+  OPDRIFT_CHECK_OK(check_numbers(view));
   return ReaderPtr(std::make_shared<const Reader>(std::move(view)));
 }
 

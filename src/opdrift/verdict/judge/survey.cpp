@@ -7,36 +7,18 @@
 
 #include "opdrift/replay/budget.hpp"
 #include "opdrift/tensor/decode.hpp"
+#include "opdrift/verdict/judge/block_reader.hpp"
 
 namespace opdrift::verdict::judging {
 
 namespace {
 
-constexpr std::size_t kBlock = 8192;
+constexpr std::size_t kBlock = BlockReader::kMost;
 constexpr std::size_t kMismatchesKept = 1024;
 constexpr double kTinyScale = 1e-300;
 /// A tile whose peak, squared, is below this times the least score kept has little to add: scores
 /// lie between a half of that square and all of it where its rows are alike.
 constexpr double kWorthLooking = 1.5;
-
-// Reads a view in blocks of double, in logical order.
-class BlockReader {
- public:
-  explicit BlockReader(const tensor::View& view) : view_(view) {}
-
-  std::span<const double> read(std::uint64_t first, std::size_t count) {
-    bytes_.resize(std::max(bytes_.size(), count * 8));
-    values_.resize(std::max(values_.size(), count));
-    tensor::gather(view_, first, count, bytes_.data());
-    tensor::decode_to_double(view_.tensor.desc.dtype, bytes_.data(), 0, count, values_.data());
-    return std::span<const double>(values_).first(count);
-  }
-
- private:
-  const tensor::View& view_;
-  std::vector<std::byte> bytes_;
-  std::vector<double> values_;
-};
 
 struct Candidate {
   double score = 0.0;
@@ -222,17 +204,6 @@ std::size_t row_length(const tensor::View& view) {
   return static_cast<std::size_t>(std::clamp<std::uint64_t>(last, 1, kBlock));
 }
 
-Status check_numbers(const tensor::View& golden, const tensor::View& target) {
-  for (const tensor::View* view : {&golden, &target}) {
-    const tensor::DTypeInfo& info = tensor::info(view->tensor.desc.dtype);
-    if (!info.decodable || info.kind == tensor::DTypeKind::complex) {
-      return Error{ErrorCode::unsupported_dtype,
-                   "expected numbers, found " + std::string(info.name)};
-    }
-  }
-  return Unit{};
-}
-
 // The tiles with the largest peaks, those first.
 std::vector<std::uint64_t> worst_tiles(std::span<const float> peaks) {
   std::vector<std::uint64_t> tiles(peaks.size());
@@ -291,7 +262,8 @@ bool tells_enough(const MeasuredValue& known, std::uint64_t count) {
 
 Result<Survey> survey(const tensor::View& golden, const tensor::View& target,
                       const MeasuredValue& known) {
-  OPDRIFT_CHECK_OK(check_numbers(golden, target));
+  OPDRIFT_CHECK_OK(check_numbers(golden));
+  OPDRIFT_CHECK_OK(check_numbers(target));
   const std::uint64_t count = golden.count();
   if (tells_enough(known, count)) {
     return survey_measured(golden, target, known);
