@@ -176,6 +176,7 @@ class SideRun {
 
 std::vector<Sample> run_dots(const Dots& dots, std::span<const DotSide> sides, bool with_terms) {
   std::vector<SideRun> runs;
+  runs.reserve(sides.size());
   for (const DotSide& side : sides) {
     runs.emplace_back(dots, side, with_terms);
   }
@@ -185,6 +186,7 @@ std::vector<Sample> run_dots(const Dots& dots, std::span<const DotSide> sides, b
     }
   }
   std::vector<Sample> samples;
+  samples.reserve(runs.size());
   for (SideRun& run : runs) {
     samples.push_back(run.finish());
   }

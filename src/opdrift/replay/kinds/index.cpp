@@ -252,9 +252,10 @@ Result<Outputs> non_max_suppression(const Call& call) {
   for (std::size_t part = 0; count > 0 && part < boxes->shape[0] * classes; ++part) {
     const auto kept = suppress(boxes->values.data() + part / classes * count * 4,
                                scores->values.data() + part * count, count, options);
+    const std::size_t batch = part / classes;
     for (const std::size_t box : kept) {
       y.values.insert(y.values.end(),
-                      {static_cast<double>(part / classes), static_cast<double>(part % classes),
+                      {static_cast<double>(batch), static_cast<double>(part % classes),
                        static_cast<double>(box)});
     }
   }

@@ -246,7 +246,8 @@ void batch_moments(const Array& x, std::size_t channels, std::size_t period,
                    std::vector<double>& mean, std::vector<double>& variance) {
   mean.assign(channels, 0.0);
   variance.assign(channels, 0.0);
-  const auto count = static_cast<double>(x.size() / channels);
+  const std::size_t per_channel = x.size() / channels;
+  const auto count = static_cast<double>(per_channel);
   for (std::size_t at = 0; at < x.size(); ++at) {
     mean[at / period % channels] += x.values[at] / count;
   }

@@ -143,8 +143,9 @@ Result<Outputs> roi_align(const Call& call) {
     const double* image = x->values.data() + static_cast<std::size_t>(batch) * channels * plane;
     for (std::size_t at = 0; at < channels * options.height * options.width; ++at) {
       const std::size_t cell = at % (options.height * options.width);
+      const std::size_t row = cell / options.width;
       *out++ = bin_mean(region, image + at / (options.height * options.width) * plane, x->shape[2],
-                        x->shape[3], static_cast<double>(cell / options.width),
+                        x->shape[3], static_cast<double>(row),
                         static_cast<double>(cell % options.width));
     }
   }
