@@ -72,7 +72,7 @@ std::string_view word_for(Class x, Class y) {
 }
 
 std::uint32_t crc32_of(std::string_view text) {
-  static const std::array<std::uint32_t, 256> table = [] {
+  static const std::array<std::uint32_t, 256> kTable = [] {
     std::array<std::uint32_t, 256> values{};
     for (std::uint32_t i = 0; i < 256; ++i) {
       std::uint32_t value = i;
@@ -85,7 +85,7 @@ std::uint32_t crc32_of(std::string_view text) {
   }();
   std::uint32_t crc = 0xFFFFFFFFU;
   for (const char c : text) {
-    crc = table[(crc ^ static_cast<unsigned char>(c)) & 0xFFU] ^ (crc >> 8U);
+    crc = kTable[(crc ^ static_cast<unsigned char>(c)) & 0xFFU] ^ (crc >> 8U);
   }
   return ~crc;
 }
