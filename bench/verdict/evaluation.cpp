@@ -23,10 +23,12 @@ bool is_culprit(const std::optional<Judgement>& judgement) {
 }
 
 Result<verdict::JudgedRun> judged(const Network& network, const Values& stored,
-                                  const std::optional<verdict::Assumptions>& assume) {
+                                  const std::optional<verdict::Assumptions>& assume,
+                                  verdict::Tier strongest) {
   const MemorySource source(network, stored);
   verdict::JudgeOptions options;
   options.assume = assume;
+  options.strongest = strongest;
   options.jobs = 1;
   return verdict::judge(network.problem(), source, options);
 }
@@ -121,13 +123,13 @@ void fill(const Network& network, const TargetRun& run, const verdict::JudgedRun
 class FaultTrial {
  public:
   FaultTrial(const CatalogueEntry& entry, const Network& network, Target& target,
-             RunObserver* observer)
-      : entry_(entry), network_(network), target_(target), observer_(observer) {}
+             const EvaluationOptions& options)
+      : entry_(entry), network_(network), target_(target), options_(options) {}
 
   Status prepare() {
     OPDRIFT_TRY(clean_, target_.run());
     stored_ = stored_values(clean_, target_.arithmetic().storage);
-    OPDRIFT_TRY(verdicts_, judged(network_, stored_, std::nullopt));
+    OPDRIFT_TRY(verdicts_, judged(network_, stored_, std::nullopt, options_.strongest));
     flags_.resize(clean_.size());
     for (const ValueId id : network_.computed()) {
       flags_[id] = rivals_on(network_, clean_, id);
@@ -163,7 +165,8 @@ class FaultTrial {
         stored[other] = evaluation::stored(*wide[other], target_.arithmetic().storage);
       }
     }
-    OPDRIFT_TRY(const verdict::JudgedRun verdicts, judged(network_, stored, std::nullopt));
+    OPDRIFT_TRY(const verdict::JudgedRun verdicts,
+                judged(network_, stored, std::nullopt, options_.strongest));
     FaultRow row;
     row.network = entry_.name;
     row.group = entry_.group;
@@ -175,9 +178,10 @@ class FaultTrial {
     row.elements = floats_of(planted.harmed).size();
     row.above = above_noise(id, planted.harmed);
     score(id, affected, wide, verdicts, row);
-    if (observer_ != nullptr) {
-      OPDRIFT_CHECK_OK(observer_->see({network_, std::string(kind.name) + " at " + row.value,
-                                       row.format, std::nullopt, wide, verdicts}));
+    if (options_.observer != nullptr) {
+      OPDRIFT_CHECK_OK(
+          options_.observer->see({network_, std::string(kind.name) + " at " + row.value, row.format,
+                                  std::nullopt, wide, verdicts}));
     }
     return row;
   }
@@ -276,7 +280,7 @@ class FaultTrial {
   const CatalogueEntry& entry_;
   const Network& network_;
   Target& target_;
-  RunObserver* observer_;
+  const EvaluationOptions& options_;
   Values clean_;
   Values stored_;
   verdict::JudgedRun verdicts_;
@@ -292,13 +296,13 @@ bool CleanRow::found(verdict::FindingKind kind) const {
 }
 
 Result<std::vector<CleanRow>> evaluate_clean(engine::Runtime& runtime, const CatalogueEntry& entry,
-                                             const std::string& models, std::string_view only,
-                                             RunObserver* observer) {
+                                             const std::string& models,
+                                             const EvaluationOptions& options) {
   OPDRIFT_TRY(const auto network, entry.open(runtime, models));
   OperatorRunner runner(runtime, *network);
   std::vector<CleanRow> rows;
   for (const Variant& variant : variants()) {
-    if (!only.empty() && variant.name != only) {
+    if (!options.variant.empty() && variant.name != options.variant) {
       continue;
     }
     CleanRow row;
@@ -307,12 +311,13 @@ Result<std::vector<CleanRow>> evaluate_clean(engine::Runtime& runtime, const Cat
     row.variant = &variant;
     const Result<TargetRun> run = run_variant(runtime, runner, *network, variant);
     if (run) {
-      OPDRIFT_TRY(const verdict::JudgedRun verdicts, judged(*network, run->stored, variant.assume));
+      OPDRIFT_TRY(const verdict::JudgedRun verdicts,
+                  judged(*network, run->stored, variant.assume, options.strongest));
       fill(*network, *run, verdicts, row);
-      if (observer != nullptr) {
+      if (options.observer != nullptr) {
         OPDRIFT_CHECK_OK(
-            observer->see({*network, std::string(variant.name), variant.arithmetic.storage,
-                           variant.assume, run->wide, verdicts}));
+            options.observer->see({*network, std::string(variant.name), variant.arithmetic.storage,
+                                   variant.assume, run->wide, verdicts}));
       }
     } else {
       row.not_run = run.error().message;
@@ -324,11 +329,11 @@ Result<std::vector<CleanRow>> evaluate_clean(engine::Runtime& runtime, const Cat
 
 Result<std::vector<FaultRow>> evaluate_faults(engine::Runtime& runtime, const CatalogueEntry& entry,
                                               const std::string& models, Format format,
-                                              RunObserver* observer) {
+                                              const EvaluationOptions& options) {
   OPDRIFT_TRY(const auto network, entry.open(runtime, models));
   OperatorRunner runner(runtime, *network);
   Target target(runner, *network, {.storage = format});
-  FaultTrial trial(entry, *network, target, observer);
+  FaultTrial trial(entry, *network, target, options);
   OPDRIFT_CHECK_OK(trial.prepare());
   std::vector<FaultRow> rows;
   for (const FaultKind& kind : fault_kinds()) {

@@ -96,14 +96,19 @@ class RunObserver {
   virtual Status see(const SeenRun& run) = 0;
 };
 
-/// `only`: the name of one variant, "" for all. `observer` may be null.
+struct EvaluationOptions {
+  std::string_view variant;                          ///< the only one of the clean runs; "": all
+  verdict::Tier strongest = verdict::Tier::sampled;  ///< JudgeOptions::strongest
+  RunObserver* observer = nullptr;                   ///< may be null
+};
+
 Result<std::vector<CleanRow>> evaluate_clean(engine::Runtime& runtime, const CatalogueEntry& entry,
-                                             const std::string& models, std::string_view only,
-                                             RunObserver* observer = nullptr);
+                                             const std::string& models,
+                                             const EvaluationOptions& options);
 
 /// All kinds of fault at three depths in an fp16 or bf16 run.
 Result<std::vector<FaultRow>> evaluate_faults(engine::Runtime& runtime, const CatalogueEntry& entry,
                                               const std::string& models, Format format,
-                                              RunObserver* observer = nullptr);
+                                              const EvaluationOptions& options);
 
 }  // namespace opdrift::evaluation

@@ -1,16 +1,19 @@
 // The evaluation of the verdict.
 //
 //   verdict_eval MODELS [--out FILE] [--log FILE] [--network NAME]... [--variant NAME]
-//                [--only clean|faults] [--jobs N] [--export DIR] [--onnxruntime PATH]
+//                [--only clean|faults] [--tier replay|sampled|norms|shape] [--jobs N]
+//                [--export DIR] [--onnxruntime PATH]
 //
 // MODELS is the folder into which tools/setup.sh unpacks packages. Without --out the tables go to
-// standard output. --export writes the judged runs for another judge (export.hpp). Ends with 0 when
-// every aim was reached, 1 when not, 2 when it failed.
+// standard output. --tier norms and shape judge as if the weights could not be replayed, or were
+// not known at all. --export writes the judged runs for another judge (export.hpp). Ends with 0
+// when every aim was reached, 1 when not, 2 when it failed.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <iterator>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,10 +37,21 @@ struct Arguments {
   std::vector<std::string> networks;
   std::string variant;
   std::string only;
+  verdict::Tier tier = verdict::Tier::sampled;
   std::string library;
   std::string exported;
   std::size_t jobs = 0;
 };
+
+std::optional<verdict::Tier> tier_of(std::string_view word) {
+  for (const verdict::Tier tier : {verdict::Tier::replay, verdict::Tier::sampled,
+                                   verdict::Tier::norms, verdict::Tier::shape}) {
+    if (word == verdict::to_string(tier)) {
+      return tier;
+    }
+  }
+  return std::nullopt;
+}
 
 bool parse(int count, char** words, Arguments& arguments) {
   for (int i = 1; i < count; ++i) {
@@ -62,6 +76,8 @@ bool parse(int count, char** words, Arguments& arguments) {
       arguments.variant = value;
     } else if (word == "--only") {
       arguments.only = value;
+    } else if (word == "--tier" && tier_of(value)) {
+      arguments.tier = *tier_of(value);
     } else if (word == "--export") {
       arguments.exported = value;
     } else if (word == "--onnxruntime") {
@@ -127,11 +143,13 @@ class Evaluation {
                          (task.clean                    ? ""
                           : task.format == Format::fp16 ? "-fp16"
                                                         : "-bf16"));
-    RunObserver* observer = arguments_.exported.empty() ? nullptr : &exporter;
+    const EvaluationOptions options{.variant = arguments_.variant,
+                                    .strongest = arguments_.tier,
+                                    .observer = arguments_.exported.empty() ? nullptr : &exporter};
     if (task.clean) {
-      keep(entry, evaluate_clean(runtime_, entry, arguments_.models, arguments_.variant, observer));
+      keep(entry, evaluate_clean(runtime_, entry, arguments_.models, options));
     } else {
-      keep(entry, evaluate_faults(runtime_, entry, arguments_.models, task.format, observer));
+      keep(entry, evaluate_faults(runtime_, entry, arguments_.models, task.format, options));
     }
   }
 
@@ -191,8 +209,8 @@ int main(int count, char** words) {
   if (!parse(count, words, arguments)) {
     std::fputs(
         "usage: verdict_eval MODELS [--out FILE] [--log FILE] [--network NAME]... "
-        "[--variant NAME] [--only clean|faults] [--jobs N] [--export DIR] "
-        "[--onnxruntime PATH]\n",
+        "[--variant NAME] [--only clean|faults] [--tier replay|sampled|norms|shape] [--jobs N] "
+        "[--export DIR] [--onnxruntime PATH]\n",
         stderr);
     return 2;
   }
