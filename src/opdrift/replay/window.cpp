@@ -208,7 +208,9 @@ Status place_transposed(const Call& call, Window& window) {
     if (wanted.size() == axes) {
       // A negative total pads the output instead; what lies there is zero.
       total = full - wanted[axis];
-      share_out(window, axis, std::max<std::int64_t>(total, 0), padding);
+      // Without a word about it the larger half goes in front.
+      share_out(window, axis, std::max<std::int64_t>(total, 0),
+                padding == Padding::same_upper ? padding : Padding::same_lower);
     } else if (padding == Padding::same_upper || padding == Padding::same_lower) {
       total = std::max<std::int64_t>(0, full - window.input[axis] * window.stride[axis]);
       share_out(window, axis, total, padding);

@@ -1,33 +1,17 @@
 #include <algorithm>
 #include <cmath>
 
+#include "opdrift/replay/kinds/heads.hpp"
 #include "opdrift/replay/kinds/kinds.hpp"
 #include "opdrift/replay/matmul.hpp"
 #include "opdrift/replay/walk.hpp"
 
-// Attention as one operator: s = scale * Q K^T + mask, p = softmax(s), y = p V, per batch and head.
-// Its budget is the composition of theirs. A rounding error ds_j of a score moves the output by
-//   dy = sum_j p_j (v_j - y) ds_j,
-// and a score carries that of its dot product, of its shift by the maximum, and of exp.
+// Attention as one operator (heads.hpp), as the domains write it: which inputs are queries, keys,
+// values, masks and what came before.
 
 namespace opdrift::replay {
 
 namespace {
-
-/// Queries, keys and values laid out (batch, head, position, element).
-struct Heads {
-  Array q;
-  Array k;
-  Array v;
-  Array mask;            ///< added to the scores; empty values: none
-  double scale = 0.0;    ///< 0: 1 / sqrt(size of a head)
-  double softcap = 0.0;  ///< 0: none
-  bool causal = false;
-  bool flat_output = true;  ///< (batch, position, head * element) instead of (batch, head, ...)
-
-  std::size_t batches() const { return q.shape[0]; }
-  std::size_t heads() const { return q.shape[1]; }
-};
 
 Outputs single(Array array) {
   Outputs outputs;
@@ -35,171 +19,33 @@ Outputs single(Array array) {
   return outputs;
 }
 
-// (batch, position, head * element) to (batch, head, position, element).
-Result<Array> to_heads(const Call& call, const Array& x, std::int64_t heads) {
-  if (x.rank() == 4) {
-    return x;
+/// Keys and values that the operator hands on, with those that came before.
+struct Present {
+  Array key;
+  Array value;
+};
+
+// Puts what came before in front; the queries then begin behind it.
+Status add_past(const Call& call, const Array* key, const Array* value, Heads& heads) {
+  if (key == nullptr && value == nullptr) {
+    return Unit{};
   }
-  if (x.rank() != 3 || heads < 1 || x.shape[2] % static_cast<std::size_t>(heads) != 0) {
-    return call.not_modelled("heads do not divide the hidden size");
+  if (key == nullptr || value == nullptr) {
+    return call.not_modelled("past keys without values");
   }
-  Array split = x;
-  const auto count = static_cast<std::size_t>(heads);
-  split.shape = {x.shape[0], x.shape[1], count, x.shape[2] / count};
-  return transposed(split, {0, 2, 1, 3});
+  OPDRIFT_TRY(heads.k, behind(call, *key, heads.k));
+  OPDRIFT_TRY(heads.v, behind(call, *value, heads.v));
+  heads.past.assign(heads.batches(), key->shape[2]);
+  return Unit{};
 }
 
-Array from_heads(const Array& x) {
-  Array y = transposed(x, {0, 2, 1, 3});
-  y.shape = {x.shape[0], x.shape[2], x.shape[1] * x.shape[3]};
-  return y;
-}
-
-// Grouped queries: every key and value head serves several query heads.
-Array repeated_heads(const Array& x, std::size_t heads) {
-  if (x.shape[1] == heads) {
-    return x;
-  }
-  const std::size_t times = heads / x.shape[1];
-  Array y;
-  y.dtype = x.dtype;
-  y.shape = {x.shape[0], heads, x.shape[2], x.shape[3]};
-  const Strides own = strides_of(x.shape);
-  y.values.resize(count_of(y.shape));
-  copy_strided(x.values.data(), 0, {x.shape[0], x.shape[1], times, x.shape[2], x.shape[3]},
-               {own[0], own[1], 0, own[2], own[3]}, y.values.data());
-  return y;
-}
-
-Status fit_heads(const Call& call, Heads& heads) {
-  const tensor::Shape& q = heads.q.shape;
-  const tensor::Shape& k = heads.k.shape;
-  const tensor::Shape& v = heads.v.shape;
-  if (k[1] == 0 || q[1] % k[1] != 0 || k[1] != v[1] || q[0] != k[0] || k[0] != v[0] ||
-      q[3] != k[3] || k[2] != v[2] || q[3] == 0) {
-    return call.not_modelled("queries, keys and values do not fit each other");
-  }
-  heads.k = repeated_heads(heads.k, q[1]);
-  heads.v = repeated_heads(heads.v, q[1]);
-  if (heads.scale == 0.0) {
-    heads.scale = 1.0 / std::sqrt(static_cast<double>(q[3]));
-  }
-  if (!heads.mask.values.empty()) {
-    const tensor::Shape scores = {q[0], q[1], q[2], heads.k.shape[2]};
-    OPDRIFT_TRY(const tensor::Shape wide, broadcast_shape(heads.mask.shape, scores));
-    if (wide != scores) {
-      return call.not_modelled("the mask is larger than the scores");
-    }
-  }
-  return call.check_work(saturating_product(count_of(q), heads.k.shape[2]), 2);
-}
-
-Result<Array> scores_of(const Call& call, const Heads& heads) {
-  OPDRIFT_TRY(Product product, plan_matmul(call, heads.q, heads.k, false, true));
-  product.scale = heads.scale;
-  OPDRIFT_TRY(Array scores, run_product(call, product));
-  for (double& value : scores.values) {
-    value = heads.softcap > 0.0 ? heads.softcap * std::tanh(value / heads.softcap) : value;
-  }
-  if (!heads.mask.values.empty()) {
-    double* out = scores.values.data();
-    walk<1>(scores.shape, {broadcast_strides(heads.mask.shape, scores.shape)},
-            [&](const Row<1>& row) {
-              for (std::size_t i = 0; i < row.length; ++i) {
-                *out++ += heads.mask.values[static_cast<std::size_t>(
-                    row.at[0] + static_cast<std::int64_t>(i) * row.step[0])];
-              }
-            });
-  }
-  const std::size_t rows = scores.shape[2];
-  const std::size_t columns = scores.shape[3];
-  for (std::size_t at = 0; heads.causal && at < scores.size(); ++at) {
-    if (at % columns > at / columns % rows) {
-      scores.values[at] = -HUGE_VAL;
-    }
-  }
-  return scores;
-}
-
-// Softmax over the last axis, in place. A row without any finite score becomes NaN, as it should.
-void softmax_rows(Array& scores) {
-  const std::size_t columns = scores.shape.back();
-  for (std::size_t first = 0; first < scores.size(); first += columns) {
-    double* row = scores.values.data() + first;
-    const double top = *std::max_element(row, row + columns);
-    double sum = 0.0;
-    for (std::size_t j = 0; j < columns; ++j) {
-      row[j] = std::exp(row[j] - top);
-      sum += row[j];
-    }
-    for (std::size_t j = 0; j < columns; ++j) {
-      row[j] /= sum;
-    }
-  }
-}
-
-Result<Array> weighted_values(const Call& call, const Array& weights, const Array& values) {
-  OPDRIFT_TRY(const Product product, plan_matmul(call, weights, values, false, false));
-  return run_product(call, product);
-}
-
-Result<Outputs> run(const Call& call, const Heads& heads) {
-  OPDRIFT_TRY(Array weights, scores_of(call, heads));
-  softmax_rows(weights);
-  OPDRIFT_TRY(const Array y, weighted_values(call, weights, heads.v));
-  return single(heads.flat_output ? from_heads(y) : y);
-}
-
-// sum_j p_j^2 s_j (v_j - y)^2 = sum p^2 s v^2 - 2 y sum p^2 s v + y^2 sum p^2 s
-Result<Array> score_variance(const Call& call, const Array& variances, const Array& values,
-                             const Array& y) {
-  OPDRIFT_TRY(Array squares, weighted_values(call, variances, squared(values)));
-  OPDRIFT_TRY(const Array mixed, weighted_values(call, variances, values));
-  const std::size_t width = values.shape.back();
-  const std::size_t columns = variances.shape.back();
-  for (std::size_t at = 0; at < y.size(); ++at) {
-    const double* row = variances.values.data() + at / width * columns;
-    double total = 0.0;
-    for (std::size_t j = 0; j < columns; ++j) {
-      total += row[j];
-    }
-    const double mean = y.values[at];
-    squares.values[at] =
-        std::max(0.0, squares.values[at] - 2.0 * mean * mixed.values[at] + mean * mean * total);
-  }
-  return squares;
-}
-
-Result<Terms> terms_of(const Call& call, const Heads& heads) {
-  OPDRIFT_TRY(const Array scores, scores_of(call, heads));
-  Array weights = scores;
-  softmax_rows(weights);
-  OPDRIFT_TRY(const Array y, weighted_values(call, weights, heads.v));
-  OPDRIFT_TRY(Array a2, weighted_values(call, squared(weights), squared(heads.v)));
-  const Array q2 = squared(heads.q);
-  const Array k2 = squared(heads.k);
-  OPDRIFT_TRY(Product product, plan_matmul(call, q2, k2, false, true));
-  product.scale = heads.scale * heads.scale;
-  OPDRIFT_TRY(Array variances, run_product(call, product));
-  const std::size_t columns = scores.shape.back();
-  const auto n = static_cast<double>(columns);
-  const auto size = static_cast<double>(heads.q.shape[3]);
-  for (std::size_t at = 0; at < scores.size(); ++at) {
-    const double* row = scores.values.data() + at / columns * columns;
-    const double top = *std::max_element(row, row + columns);
-    const double p = weights.values[at];
-    const double shifted = p == 0.0 ? 0.0 : scores.values[at] - top;
-    // 0.18 n a^2: two sides accumulate the dot product. 25/3: exp within 5 ulp.
-    const double score =
-        0.18 * size * variances.values[at] + shifted * shifted + 0.09 * n + 25.0 / 3.0;
-    variances.values[at] = p * p * score;
-  }
-  OPDRIFT_TRY(const Array extra, score_variance(call, variances, heads.v, y));
-  Terms terms;
-  terms.n = n;
-  terms.a2 = heads.flat_output ? from_heads(a2).values : a2.values;
-  terms.extra = heads.flat_output ? from_heads(extra).values : extra.values;
-  return terms;
+// The result, then the keys and values where the operator gives them out.
+Result<Outputs> run(const Call& call, const Heads& heads, Present present) {
+  OPDRIFT_TRY(Array y, attend(call, heads));
+  Outputs outputs = single(std::move(y));
+  outputs.push_back(std::move(present.key));
+  outputs.push_back(std::move(present.value));
+  return outputs;
 }
 
 // True and false become 0 and minus infinity; numbers are added as they are.
@@ -213,14 +59,12 @@ Array additive_mask(const Array& mask) {
   return added;
 }
 
-// ai.onnx Attention (opset 23) and ATen scaled_dot_product_attention: Q, K, V, mask.
-Result<Heads> standard_heads(const Call& call) {
+// ai.onnx Attention (opset 23) and ATen scaled_dot_product_attention: Q, K, V, mask, past K, past
+// V.
+Result<Heads> standard_heads(const Call& call, Present& present) {
   OPDRIFT_TRY(const Array* q, call.need(0, "Q"));
   OPDRIFT_TRY(const Array* k, call.need(1, "K"));
   OPDRIFT_TRY(const Array* v, call.need(2, "V"));
-  if (call.input(4) != nullptr || call.input(5) != nullptr) {
-    return call.not_modelled("past keys and values");
-  }
   Heads heads;
   heads.flat_output = q->rank() == 3;
   OPDRIFT_TRY(heads.q, to_heads(call, *q, call.integer({"q_num_heads"}, 0)));
@@ -232,6 +76,8 @@ Result<Heads> standard_heads(const Call& call) {
   heads.causal = call.integer({"is_causal"}, 0) != 0;
   heads.scale = call.real({"scale"}, 0.0);
   heads.softcap = call.real({"softcap"}, 0.0);
+  OPDRIFT_CHECK_OK(add_past(call, call.input(4), call.input(5), heads));
+  present = {heads.k, heads.v};
   OPDRIFT_CHECK_OK(fit_heads(call, heads));
   return heads;
 }
@@ -242,13 +88,14 @@ void add_bias(Array& x, const double* bias) {
   }
 }
 
-// com.microsoft MultiHeadAttention: query, key, value, bias, key padding mask, attention bias.
-Result<Heads> multi_heads(const Call& call) {
+// com.microsoft MultiHeadAttention: query, key, value, bias, key padding mask, attention bias, past
+// key, past value.
+Result<Heads> multi_heads(const Call& call, Present& present) {
   OPDRIFT_TRY(const Array* query, call.need(0, "query"));
   OPDRIFT_TRY(const Array* key, call.need(1, "key"));
   OPDRIFT_TRY(const Array* value, call.need(2, "value"));
-  if (call.input(4) != nullptr || call.input(6) != nullptr || call.input(7) != nullptr) {
-    return call.not_modelled("padding masks, past keys and values");
+  if (call.input(4) != nullptr) {
+    return call.not_modelled("padding masks");
   }
   if (query->rank() != 3 || key->rank() != 3 || value->rank() != 3) {
     return call.not_modelled("packed queries, keys and values");
@@ -275,6 +122,8 @@ Result<Heads> multi_heads(const Call& call) {
   }
   heads.scale = call.real({"scale"}, 0.0);
   heads.causal = call.integer({"unidirectional"}, 0) != 0;
+  OPDRIFT_CHECK_OK(add_past(call, call.input(6), call.input(7), heads));
+  present = {heads.k, heads.v};
   OPDRIFT_CHECK_OK(fit_heads(call, heads));
   return heads;
 }
@@ -336,30 +185,33 @@ Result<Heads> packed_heads(const Call& call) {
 }
 
 // Both domains call it Attention; the packed one has a matrix as its second input.
-Result<Heads> any_attention(const Call& call) {
+Result<Heads> any_attention(const Call& call, Present& present) {
   const bool packed =
       call.op.domain == "com.microsoft" || (call.input(1) != nullptr && call.input(1)->rank() == 2);
-  return packed ? packed_heads(call) : standard_heads(call);
+  return packed ? packed_heads(call) : standard_heads(call, present);
 }
 
 }  // namespace
 
 Result<Outputs> attention(const Call& call) {
-  OPDRIFT_TRY(const Heads heads, any_attention(call));
-  return run(call, heads);
+  Present present;
+  OPDRIFT_TRY(const Heads heads, any_attention(call, present));
+  return run(call, heads, std::move(present));
 }
-Result<Terms> attention_terms(const Call& call, std::size_t /*index*/, const Array& /*y*/) {
-  OPDRIFT_TRY(const Heads heads, any_attention(call));
-  return terms_of(call, heads);
+Result<Terms> attention_terms(const Call& call, std::size_t index, const Array& /*y*/) {
+  Present present;
+  OPDRIFT_TRY(const Heads heads, any_attention(call, present));
+  return index == 0 ? attend_terms(call, heads) : Terms{};
 }
 Result<Outputs> multi_head_attention(const Call& call) {
-  OPDRIFT_TRY(const Heads heads, multi_heads(call));
-  return run(call, heads);
+  Present present;
+  OPDRIFT_TRY(const Heads heads, multi_heads(call, present));
+  return run(call, heads, std::move(present));
 }
-Result<Terms> multi_head_attention_terms(const Call& call, std::size_t /*index*/,
-                                         const Array& /*y*/) {
-  OPDRIFT_TRY(const Heads heads, multi_heads(call));
-  return terms_of(call, heads);
+Result<Terms> multi_head_attention_terms(const Call& call, std::size_t index, const Array& /*y*/) {
+  Present present;
+  OPDRIFT_TRY(const Heads heads, multi_heads(call, present));
+  return index == 0 ? attend_terms(call, heads) : Terms{};
 }
 
 namespace {

@@ -21,11 +21,12 @@ double softplus_of(double x);
 double gelu_of(double x);
 double gelu_tanh_of(double x);
 
-// binary.cpp
+// binary.cpp, bits.cpp
 EvaluateFunction add, subtract, multiply_elements, divide, floor_divide, squared_difference, modulo,
     power, arc_tangent_of_two, prelu, equal, not_equal, greater, greater_or_equal, less,
     less_or_equal, logical_and, logical_or, logical_xor, bitwise_and, bitwise_or, bitwise_xor,
-    sum_of_all, mean_of_all, largest_of_all, smallest_of_all, eltwise, where;
+    bitwise_not, bit_shift, sum_of_all, mean_of_all, largest_of_all, smallest_of_all, eltwise,
+    where;
 TermsFunction sum_terms;
 
 // reshape.cpp, slice.cpp, gather.cpp
@@ -77,6 +78,10 @@ EvaluateFunction quantise_linear, dequantise_linear, ascend_quantise, dynamic_qu
     conv_integer, matmul_integer, qlinear_conv, qlinear_matmul, qlinear_add, qlinear_mul,
     qlinear_sigmoid, qlinear_leaky_relu, qlinear_global_average_pool;
 
+// coded_matmul.cpp
+EvaluateFunction matmul_packed, matmul_integer_scaled, dynamic_matmul;
+TermsFunction matmul_packed_terms, matmul_integer_scaled_terms, dynamic_matmul_terms;
+
 // index.cpp
 Result<std::vector<double>> selected_values(const Call& call, bool best, const Array& positions);
 EvaluateFunction arg_max, arg_min, top_k, sort, non_zero, non_max_suppression;
@@ -88,9 +93,10 @@ EvaluateFunction constant, constant_of_shape, range, shape_of, size_of, eye_like
 EvaluateFunction dft, stft, hann_window, hamming_window, blackman_window, mel_weights;
 TermsFunction stft_terms;
 
-// attention.cpp, fused.cpp
-EvaluateFunction attention, multi_head_attention, rotary_embedding;
-TermsFunction attention_terms, multi_head_attention_terms, rotary_embedding_terms;
+// attention.cpp, grouped_attention.cpp, fused.cpp
+EvaluateFunction attention, multi_head_attention, rotary_embedding, grouped_attention;
+TermsFunction attention_terms, multi_head_attention_terms, rotary_embedding_terms,
+    grouped_attention_terms;
 EvaluateFunction bias_gelu, fast_gelu, skip_layer_norm, skip_rms_norm, embed_layer_norm, swiglu,
     glu;
 TermsFunction skip_layer_norm_terms, skip_rms_norm_terms, embed_layer_norm_terms;

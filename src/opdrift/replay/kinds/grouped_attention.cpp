@@ -1,0 +1,201 @@
+#include <algorithm>
+#include <cmath>
+
+#include "opdrift/replay/kinds/heads.hpp"
+#include "opdrift/replay/kinds/kinds.hpp"
+
+// com.microsoft GroupQueryAttention: query, key, value (or all packed in the first), past key, past
+// value, seqlens_k, total length, cos cache, sin cache, positions, attention bias.
+//
+// seqlens_k holds, per batch, one less than the positions in all; what is not new is past. Keys are
+// turned by their positions before they join the past, which is a buffer that may be longer.
+
+namespace opdrift::replay {
+
+namespace {
+
+/// Queries, keys and values as they come in, (batch, position, head * element).
+struct Parts {
+  Array q;
+  Array k;
+  Array v;
+  std::int64_t heads = 0;
+  std::int64_t groups = 0;
+};
+
+Array columns_of(const Array& x, std::size_t first, std::size_t count) {
+  Array y;
+  y.dtype = x.dtype;
+  y.shape = {x.shape[0], x.shape[1], count};
+  y.values.reserve(count_of(y.shape));
+  for (std::size_t row = 0; row < x.shape[0] * x.shape[1]; ++row) {
+    const auto from = x.values.begin() + static_cast<std::ptrdiff_t>(row * x.shape[2] + first);
+    y.values.insert(y.values.end(), from, from + static_cast<std::ptrdiff_t>(count));
+  }
+  return y;
+}
+
+Result<Parts> parts_of(const Call& call) {
+  OPDRIFT_TRY(const Array* query, call.need(0, "query"));
+  Parts parts;
+  parts.heads = call.integer({"num_heads"}, 0);
+  parts.groups = call.integer({"kv_num_heads"}, 0);
+  if (query->rank() != 3 || parts.heads < 1 || parts.groups < 1 || parts.heads > 65536 ||
+      parts.groups > parts.heads) {
+    return call.not_modelled("heads do not divide the hidden size");
+  }
+  if (call.input(1) != nullptr && call.input(2) != nullptr) {
+    parts.q = *query;
+    parts.k = *call.input(1);
+    parts.v = *call.input(2);
+    return parts;
+  }
+  const auto all = static_cast<std::size_t>(parts.heads + 2 * parts.groups);
+  const std::size_t size = query->shape[2] / all;
+  if (size * all != query->shape[2]) {
+    return call.not_modelled("heads do not divide the hidden size");
+  }
+  const std::size_t queries = size * static_cast<std::size_t>(parts.heads);
+  const std::size_t keys = size * static_cast<std::size_t>(parts.groups);
+  parts.q = columns_of(*query, 0, queries);
+  parts.k = columns_of(*query, queries, keys);
+  parts.v = columns_of(*query, queries + keys, keys);
+  return parts;
+}
+
+// Positions before the new ones, per batch.
+Result<std::vector<std::size_t>> past_of(const Call& call, const Array& q) {
+  OPDRIFT_TRY(const Array* lengths, call.need(5, "seqlens_k"));
+  OPDRIFT_TRY(const Array* total, call.need(6, "total_sequence_length"));
+  if (lengths->size() != q.shape[0] || total->size() != 1) {
+    return call.not_modelled("expected one length per batch");
+  }
+  const auto fresh = static_cast<double>(q.shape[1]);
+  const bool first = total->values[0] == fresh;
+  std::vector<std::size_t> past;
+  for (const double length : lengths->values) {
+    const double before = first ? 0.0 : length + 1.0 - fresh;
+    if (!(before >= 0.0) || !(before <= 1e9)) {
+      return call.not_modelled("lengths do not fit the queries");
+    }
+    past.push_back(static_cast<std::size_t>(before));
+  }
+  return past;
+}
+
+// Turns the pairs of a head by the position they stand at.
+Result<Array> turned(const Call& call, const Array& x, std::int64_t heads,
+                     const std::vector<std::size_t>& past) {
+  Array positions{{x.shape[0], x.shape[1]}, {}, tensor::DType::i64};
+  for (const std::size_t before : past) {
+    for (std::size_t s = 0; s < x.shape[1]; ++s) {
+      positions.values.push_back(static_cast<double>(before + s));
+    }
+  }
+  const Array* given = call.input(9);
+  const Array* const inputs[] = {&x, given != nullptr ? given : &positions, call.input(7),
+                                 call.input(8)};
+  graph::Operator turn;
+  turn.type = "RotaryEmbedding";
+  turn.name = call.op.name;
+  turn.domain = "com.microsoft";
+  const auto set = [&turn](const char* name, std::int64_t value) {
+    turn.attributes[name].kind = graph::Attribute::Kind::integer;
+    turn.attributes[name].integers = {value};
+  };
+  set("num_heads", heads);
+  set("interleaved", call.integer({"rotary_interleaved"}, 0));
+  OPDRIFT_TRY(Outputs outputs, rotary_embedding(Call{turn, inputs, {}, call.limits}));
+  return std::move(outputs.front());
+}
+
+// The new rows behind the valid ones of the past, in a buffer as long as the operator gives out.
+Result<Array> present_of(const Call& call, const Array* past, const Array& fresh,
+                         const std::vector<std::size_t>& before) {
+  const std::size_t longest = *std::max_element(before.begin(), before.end());
+  const std::size_t kept = past == nullptr || past->rank() != 4 ? 0 : past->shape[2];
+  const bool fits =
+      kept == 0 || (past->shape[0] == fresh.shape[0] && past->shape[1] == fresh.shape[1] &&
+                    past->shape[3] == fresh.shape[3]);
+  if (!fits || longest > kept) {
+    return call.not_modelled("past keys and values do not fit");
+  }
+  const std::size_t rows = std::max(kept, longest + fresh.shape[2]);
+  const std::size_t size = fresh.shape[3];
+  OPDRIFT_TRY(Array present, call.make({fresh.shape[0], fresh.shape[1], rows, size}, fresh.dtype));
+  for (std::size_t at = 0; at < fresh.shape[0] * fresh.shape[1]; ++at) {
+    double* out = present.values.data() + at * rows * size;
+    const std::size_t valid = before[at / fresh.shape[1]];
+    if (kept > 0) {
+      std::copy_n(past->values.data() + at * kept * size, kept * size, out);
+    }
+    std::copy_n(fresh.values.data() + at * fresh.shape[2] * size, fresh.shape[2] * size,
+                out + valid * size);
+  }
+  return present;
+}
+
+struct Grouped {
+  Heads heads;
+  Array present_key;
+  Array present_value;
+};
+
+Result<Grouped> grouped_of(const Call& call) {
+  if (call.integer({"local_window_size"}, -1) > 0 || call.integer({"smooth_softmax"}, 0) > 0 ||
+      call.input(11) != nullptr) {
+    return call.not_modelled("a window or a sink of attention");
+  }
+  OPDRIFT_TRY(Parts parts, parts_of(call));
+  OPDRIFT_TRY(const std::vector<std::size_t> past, past_of(call, parts.q));
+  const auto like_queries = [&](const Array& x) {
+    return x.rank() == 3 && x.shape[0] == parts.q.shape[0] && x.shape[1] == parts.q.shape[1];
+  };
+  if (past.empty() || !like_queries(parts.k) || !like_queries(parts.v)) {
+    return call.not_modelled("queries, keys and values do not fit each other");
+  }
+  if (call.integer({"do_rotary"}, 0) != 0) {
+    OPDRIFT_TRY(parts.q, turned(call, parts.q, parts.heads, past));
+    OPDRIFT_TRY(parts.k, turned(call, parts.k, parts.groups, past));
+  }
+  Grouped grouped;
+  Heads& heads = grouped.heads;
+  OPDRIFT_TRY(heads.q, to_heads(call, parts.q, parts.heads));
+  OPDRIFT_TRY(const Array keys, to_heads(call, parts.k, parts.groups));
+  OPDRIFT_TRY(const Array values, to_heads(call, parts.v, parts.groups));
+  OPDRIFT_TRY(grouped.present_key, present_of(call, call.input(3), keys, past));
+  OPDRIFT_TRY(grouped.present_value, present_of(call, call.input(4), values, past));
+  heads.k = grouped.present_key;
+  heads.v = grouped.present_value;
+  heads.past = past;
+  heads.causal = true;
+  heads.scale = call.real({"scale"}, 0.0);
+  heads.softcap = call.real({"softcap"}, 0.0);
+  if (const Array* added = call.input(10); added != nullptr) {
+    heads.mask = *added;
+  }
+  OPDRIFT_CHECK_OK(fit_heads(call, heads));
+  return grouped;
+}
+
+}  // namespace
+
+Result<Outputs> grouped_attention(const Call& call) {
+  OPDRIFT_TRY(Grouped grouped, grouped_of(call));
+  Outputs outputs;
+  OPDRIFT_TRY(Array y, attend(call, grouped.heads));
+  outputs.push_back(std::move(y));
+  outputs.push_back(std::move(grouped.present_key));
+  outputs.push_back(std::move(grouped.present_value));
+  return outputs;
+}
+
+Result<Terms> grouped_attention_terms(const Call& call, std::size_t index, const Array& /*y*/) {
+  if (index != 0) {
+    return Terms{};
+  }
+  OPDRIFT_TRY(const Grouped grouped, grouped_of(call));
+  return attend_terms(call, grouped.heads);
+}
+
+}  // namespace opdrift::replay
