@@ -4,6 +4,7 @@
 
 #include "opdrift/base/text.hpp"
 #include "opdrift/report/report.hpp"
+#include "opdrift/report/run_issue.hpp"
 #include "opdrift/report/xml_text.hpp"
 
 // JUnit's XML as CI servers read it:
@@ -12,7 +13,8 @@
 //     <testcase classname name> [<failure type message> | <error message> | <skipped message>]
 //
 // One test case per tensor, its class name being the operator type; one per file or tensor of the
-// ledger that could not be read.
+// ledger that could not be read or has no counterpart (skipped); one for what is wrong with the run
+// as a whole, where no tensor shows it.
 
 namespace opdrift::report {
 
@@ -64,22 +66,34 @@ std::string case_of(const verdict::TensorResult& tensor, Counts& counts) {
   }
   if (unjudged) {
     ++counts.skipped;
-    return text + ">\n   <skipped" + attribute("message", tensor.reason) + "/>\n  </testcase>\n";
+    const std::string& why = tensor.reason.empty() ? tensor.judgement->sentence : tensor.reason;
+    return text + ">\n   <skipped" + attribute("message", why) + "/>\n  </testcase>\n";
   }
   return text + "/>\n";
 }
 
 std::string case_of(const verdict::LedgerEntry& entry, Counts& counts) {
+  const bool unreadable = entry.state == verdict::LedgerState::unreadable;
   ++counts.tests;
-  ++counts.errors;
+  ++(unreadable ? counts.errors : counts.skipped);
   const std::string name = entry.path + (entry.tensor.empty() ? "" : " " + entry.tensor);
-  return "  <testcase" + attribute("classname", "unreadable") + attribute("name", name) +
-         ">\n   <error" + attribute("message", entry.reason) + "/>\n  </testcase>\n";
+  return "  <testcase" + attribute("classname", verdict::to_string(entry.state)) +
+         attribute("name", name) + ">\n   <" + (unreadable ? "error" : "skipped") +
+         attribute("message", entry.reason) + "/>\n  </testcase>\n";
+}
+
+std::string case_of(const RunIssue& issue, Counts& counts) {
+  ++counts.tests;
+  ++(issue.failure ? counts.failures : counts.errors);
+  return "  <testcase" + attribute("classname", "run") + attribute("name", "verdict") + ">\n   <" +
+         (issue.failure ? "failure" : "error") + attribute("message", issue.sentence) +
+         "/>\n  </testcase>\n";
 }
 
 /// Unreadable tensors that have a row of their own stand there already.
 bool wants_case(const verdict::LedgerEntry& entry) {
-  return entry.state == verdict::LedgerState::unreadable && entry.tensor.empty();
+  return (entry.state == verdict::LedgerState::unreadable && entry.tensor.empty()) ||
+         entry.state == verdict::LedgerState::unmatched;
 }
 
 }  // namespace
@@ -87,6 +101,9 @@ bool wants_case(const verdict::LedgerEntry& entry) {
 std::string render_junit(const verdict::RunResult& result) {
   Counts counts;
   std::string cases;
+  if (const std::optional<RunIssue> issue = run_issue(result)) {
+    cases += case_of(*issue, counts);
+  }
   for (const verdict::TensorResult& tensor : result.tensors) {
     cases += case_of(tensor, counts);
   }

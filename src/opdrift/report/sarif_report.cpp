@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "opdrift/report/report.hpp"
+#include "opdrift/report/run_issue.hpp"
 
 // SARIF 2.1.0 (OASIS): one run, one rule per cause, one result per tensor that is not healthy.
 //
@@ -28,7 +29,7 @@ std::string_view describe(std::string_view rule) {
       {"golden_overflow", "The golden itself holds NaN or Inf."},
       {"saturated", "Values are clamped at the largest finite value of the type."},
       {"shape", "The sides have different shapes."},
-      {"different", "Integers or booleans that must be equal are not."},
+      {"different", "Values that must be equal are not: integers, inputs, parameters."},
       {"inherited_class", "NaN or Inf came in with the inputs."},
       {"inherited_error", "The error came in with the inputs."},
       {"wider_inputs", "Explained only by inputs wider than dumped."},
@@ -37,6 +38,7 @@ std::string_view describe(std::string_view rule) {
       {"not_modelled", "The operator could not be replayed."},
       {"gate", "A limit was crossed."},
       {"unreadable", "A file or tensor could not be read or compared."},
+      {"run", "The run as a whole: outputs missing, other inputs, nothing compared."},
   };
   const auto found = kTexts.find(rule);
   return found == kTexts.end() ? rule : found->second;
@@ -120,6 +122,10 @@ std::string render_sarif(const verdict::RunResult& result) {
     rules.emplace(rule, Json{{"id", rule}, {"shortDescription", {{"text", describe(rule)}}}});
     results.push_back(std::move(entry));
   };
+  if (const std::optional<RunIssue> issue = run_issue(result)) {
+    add("run", result_of("run", issue->failure ? "error" : "warning", issue->sentence,
+                         result.target_path, ""));
+  }
   for (const verdict::TensorResult& tensor : result.tensors) {
     const std::string level = level_of(tensor);
     if (!level.empty()) {

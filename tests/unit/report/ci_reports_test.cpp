@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include <nlohmann/json.hpp>
 
 #include "opdrift/report/report.hpp"
@@ -91,6 +93,69 @@ TEST(SarifReport, PathsAreUriReferences) {
   EXPECT_EQ(
       json["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"],
       "dump/a%3C%26%3E%22b%201.npy");
+}
+
+// Every tensor is healthy, yet the run fails or says nothing: a green report would be a lie.
+TEST(CiReports, TellWhatNoTensorShows) {
+  verdict::RunResult result;
+  result.tensors = {tensor_of("healthy", verdict::Label::healthy)};
+  result.verdict = verdict::RunVerdict{};
+  result.verdict->outcome = verdict::Outcome::pass;
+  EXPECT_NE(render_junit(result).find("failures=\"0\" errors=\"0\""), std::string::npos);
+  EXPECT_TRUE(Json::parse(render_sarif(result))["runs"][0]["results"].empty());
+
+  result.verdict->outcome = verdict::Outcome::fail;
+  result.verdict->sentence = "an output is missing";
+  EXPECT_NE(render_junit(result).find("failures=\"1\" errors=\"0\""), std::string::npos);
+  EXPECT_NE(render_junit(result).find("an output is missing"), std::string::npos);
+  Json entry = Json::parse(render_sarif(result))["runs"][0]["results"][0];
+  EXPECT_EQ(entry["level"], "error");
+  EXPECT_EQ(entry["message"]["text"], "an output is missing");
+
+  result.verdict->outcome = verdict::Outcome::inconclusive;
+  EXPECT_NE(render_junit(result).find("failures=\"0\" errors=\"1\""), std::string::npos);
+  entry = Json::parse(render_sarif(result))["runs"][0]["results"][0];
+  EXPECT_EQ(entry["level"], "warning");
+
+  EXPECT_NE(render_junit({}).find("nothing compared"), std::string::npos);
+}
+
+TEST(JunitReport, TensorsWithoutCounterpartAreSkipped) {
+  verdict::RunResult result;
+  result.tensors = {tensor_of("healthy", verdict::Label::healthy)};
+  result.ledger = {
+      {verdict::RunSide::golden, "g.npy", "g", verdict::LedgerState::unmatched, "no partner"}};
+  const std::string text = render_junit(result);
+  EXPECT_NE(text.find("tests=\"2\" failures=\"0\" errors=\"0\" skipped=\"1\""), std::string::npos);
+  EXPECT_NE(text.find("<skipped message=\"no partner\"/>"), std::string::npos) << text;
+}
+
+// 1.25e-05, 12345678 and infinity lose their meaning when their text is cut.
+TEST(ModelExplorerReport, NumbersKeepTheirSize) {
+  verdict::RunResult result;
+  for (const double value : {1.25e-5, 12345678.0, HUGE_VAL}) {
+    result.tensors.push_back(tensor_of(std::to_string(value), verdict::Label::culprit));
+    result.tensors.back().judgement->q_own = value;
+    result.tensors.back().judgement->z = 0.0;
+  }
+  const Json nodes = Json::parse(render_model_explorer(result))["results"];
+  std::vector<std::string> shown;
+  for (const auto& tensor : result.tensors) {
+    shown.push_back(nodes[tensor.tensor_name]["displayValue"]);
+  }
+  EXPECT_EQ(shown,
+            (std::vector<std::string>{"culprit 1.25e-05", "culprit 1.235e+07", "culprit inf"}));
+  EXPECT_EQ(nodes[result.tensors[2].tensor_name]["value"], "inf");
+}
+
+TEST(ModelExplorerReport, TheWorstStepOfAValueIsShown) {
+  verdict::RunResult result;
+  result.tensors = {tensor_of("a", verdict::Label::culprit),
+                    tensor_of("a", verdict::Label::healthy)};
+  result.tensors[0].step = "step0";
+  result.tensors[1].step = "step1";
+  const Json nodes = Json::parse(render_model_explorer(result))["results"];
+  EXPECT_EQ(nodes["a_y"]["displayValue"].get<std::string>().substr(0, 7), "culprit");
 }
 
 TEST(ModelExplorerReport, NamesValuesOfTheGoldenGraph) {
