@@ -1,4 +1,4 @@
-#include <cstdio>
+#include <algorithm>
 #include <string>
 
 #include "opdrift/base/text.hpp"
@@ -39,10 +39,7 @@ std::string tolerance_lines(const verdict::RunResult& result) {
   }
   std::string text = "would pass with\n";
   for (const verdict::Tolerance& tolerance : tolerances) {
-    char line[64];
-    std::snprintf(line, sizeof line, "  %.*s=%.6g", static_cast<int>(tolerance.name.size()),
-                  tolerance.name.data(), tolerance.limit);
-    std::string shown(line);
+    std::string shown = "  " + tolerance.text();
     shown.resize(std::max<std::size_t>(shown.size(), 24), ' ');
     text += shown + "  needed by " + printable(result.tensors[tolerance.tensor].label()) + "\n";
   }

@@ -98,12 +98,15 @@ Decision decide_by_extremes(const metrics::Measurement& measurement, const Toler
                                                                           : Decision::undecided;
 }
 
+Tolerances limits_of(const AllClose& allclose, const metrics::Measurement& measurement) {
+  const Tolerances usual =
+      tolerances_of(coarser(measurement.golden.dtype, measurement.target.dtype).dtype);
+  return {allclose.rtol.value_or(usual.rtol), allclose.atol.value_or(usual.atol)};
+}
+
 GateOutcome apply_allclose(const AllClose& allclose, const metrics::Measurement& measurement,
                            const ErrorProfile* profile) {
-  Tolerances limits =
-      tolerances_of(coarser(measurement.golden.dtype, measurement.target.dtype).dtype);
-  limits.rtol = allclose.rtol.value_or(limits.rtol);
-  limits.atol = allclose.atol.value_or(limits.atol);
+  const Tolerances limits = limits_of(allclose, measurement);
   const Decision decision = profile != nullptr ? profile->decide(limits.atol, limits.rtol)
                                                : decide_by_extremes(measurement, limits);
   if (decision == Decision::pass) {
@@ -126,20 +129,33 @@ GateOutcome apply_allclose(const AllClose& allclose, const metrics::Measurement&
   return {false, text.data()};
 }
 
-std::optional<double>* gate_by_name(Gates& gates, std::string_view name) {
+/// A gate and the limits that can be met and missed: others decide nothing.
+struct NamedGate {
+  std::optional<double>* limit = nullptr;
+  double least = 0.0;
+  double most = HUGE_VAL;
+};
+
+NamedGate gate_by_name(Gates& gates, std::string_view name) {
   if (name == "cosine") {
-    return &gates.min_cosine;
+    return {&gates.min_cosine, -1.0, 1.0};
   }
   if (name == "rel_l2" || name == "l2") {
-    return &gates.max_relative_l2;
+    return {&gates.max_relative_l2};
   }
   if (name == "max_abs" || name == "maxabs") {
-    return &gates.max_abs;
+    return {&gates.max_abs};
   }
   if (name == "max_rel" || name == "maxrel") {
-    return &gates.max_relative;
+    return {&gates.max_relative};
   }
-  return name == "sqnr" ? &gates.min_sqnr : nullptr;
+  return name == "sqnr" ? NamedGate{&gates.min_sqnr, -HUGE_VAL} : NamedGate{};
+}
+
+Error out_of_range(std::string_view item, const NamedGate& gate) {
+  const bool cosine = gate.most == 1.0;
+  return {ErrorCode::invalid_argument, "gate '" + std::string(item) + "': expected a limit " +
+                                           (cosine ? "from -1 to 1" : "of 0 or more")};
 }
 
 }  // namespace
@@ -162,18 +178,21 @@ Result<Gates> parse_gates(std::string_view text) {
     const auto limit = equals == std::string_view::npos
                            ? std::nullopt
                            : parse_double(trim(item.substr(equals + 1)));
-    if (!limit || !(*limit >= -1.0)) {
+    if (!limit || std::isnan(*limit)) {
       return Error{ErrorCode::invalid_argument,
                    "gate '" + std::string(item) + "': expected NAME=NUMBER"};
     }
-    std::optional<double>* gate = gate_by_name(gates, name);
-    if (gate == nullptr) {
+    const NamedGate gate = gate_by_name(gates, name);
+    if (gate.limit == nullptr) {
       return Error{ErrorCode::invalid_argument,
                    "gate '" + std::string(name) +
                        "': expected one of cosine, rel_l2, max_abs, max_rel, sqnr, "
                        "allclose"};
     }
-    *gate = limit;
+    if (*limit < gate.least || *limit > gate.most) {
+      return out_of_range(item, gate);
+    }
+    *gate.limit = limit;
     gates.default_relative_l2 = false;
   }
   return gates;
@@ -214,6 +233,15 @@ double default_relative_l2(tensor::DType golden, tensor::DType target) {
   return std::max(kSmallestDefault, kRoundoffs * dtype.unit_roundoff);
 }
 
+bool undecided(const AllClose& allclose, const metrics::Measurement& measurement) {
+  return measurement.class_mismatches == 0 &&
+         decide_by_extremes(measurement, limits_of(allclose, measurement)) == Decision::undecided;
+}
+
+double default_atol(const metrics::Measurement& measurement) {
+  return limits_of({}, measurement).atol;
+}
+
 std::vector<GateValue> gate_values(const metrics::Measurement& measurement) {
   return {{"cosine", measurement.cosine(), true},
           {"rel_l2", measurement.relative_l2(), false},
@@ -239,6 +267,9 @@ GateOutcome apply(const Gates& gates, const metrics::Measurement& measurement,
   if (gates.max_relative && !(measurement.max_relative <= *gates.max_relative)) {
     return {false,
             exceeds("max relative error", measurement.max_relative, ">", *gates.max_relative)};
+  }
+  if (gates.max_relative && measurement.sum_golden2 == 0.0 && measurement.max_abs.value > 0.0) {
+    return {false, "no relative error: the golden is 0 everywhere, the target is not"};
   }
   if (gates.min_sqnr && !(measurement.sqnr_db() >= *gates.min_sqnr)) {
     return {false, exceeds("SQNR in dB", measurement.sqnr_db(), "<", *gates.min_sqnr)};

@@ -36,7 +36,8 @@ struct Gates {
 
 /// Reads "cosine=0.99,rel_l2=0.01,max_abs=1e-3,max_rel=0.01,sqnr=20,allclose=1e-3:1e-5" (allclose
 /// alone takes the tolerances of the dtypes); maxabs, maxrel and l2 are names too. Giving any gate
-/// switches the default one off. Fails with invalid_argument naming the item.
+/// switches the default one off. Fails with invalid_argument naming the item; limits that nothing
+/// meets or everything misses (cosine=2, max_abs=-1) are mistakes.
 Result<Gates> parse_gates(std::string_view text);
 
 /// Limit of relative L2 that a pair of dtypes gets by default: 32 unit roundoffs of the coarser
@@ -45,6 +46,12 @@ double default_relative_l2(tensor::DType golden, tensor::DType target);
 
 /// The limits in words, for reports.
 std::string describe(const Gates& gates);
+
+/// Whether the largest errors alone, without a profile, leave allclose open.
+bool undecided(const AllClose& allclose, const metrics::Measurement& measurement);
+
+/// The absolute tolerance that allclose has for this pair when none is given.
+double default_atol(const metrics::Measurement& measurement);
 
 /// What the gates ask, one line each: the number of a tensor and which way is better.
 struct GateValue {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <optional>
 
 #include "opdrift/base/text.hpp"
 
@@ -136,11 +137,30 @@ Label label_at(const Judgement& judgement, double limit) {
   return watch ? Label::watch : Label::healthy;
 }
 
+namespace {
+
+/// Tensors of which allclose cannot be said: "beyond the limits" would be a lie about them.
+std::size_t left_open(const AllClose& allclose, const RunResult& result) {
+  return static_cast<std::size_t>(
+      std::count_if(result.tensors.begin(), result.tensors.end(), [&](const TensorResult& tensor) {
+        return tensor.measurement && !tensor.profile && undecided(allclose, *tensor.measurement);
+      }));
+}
+
+}  // namespace
+
 Status rejudge(const Rule& rule, RunResult& result) {
   if (rule.replay_budget && !result.verdict) {
     return Error{ErrorCode::invalid_argument,
                  "the result was not judged by the replay budget; compare again with the golden's "
                  "model"};
+  }
+  if (const std::size_t open = rule.gates.allclose ? left_open(*rule.gates.allclose, result) : 0;
+      open > 0) {
+    return Error{ErrorCode::invalid_argument,
+                 "allclose cannot be decided for " + std::to_string(open) + " of " +
+                     count_of(result.tensors.size(), "tensor", "tensors") +
+                     " from what the result keeps; compare again with --profile"};
   }
   for (TensorResult& tensor : result.tensors) {
     if (!rule.replay_budget || !tensor.judgement || tensor.judgement->tier == Tier::gates) {
@@ -171,9 +191,57 @@ void settle(RunResult& result) {
                              result.verdict->sentence;
 }
 
+namespace {
+
+/// The smallest tolerance, and no less: where it was rounded down the last bits are put back.
+double passing_rtol(const ErrorProfile& profile, double atol) {
+  double rtol = profile.smallest_rtol(atol).high;
+  for (double more = 1e-16;
+       more < 1e-12 && std::isfinite(rtol) && profile.decide(atol, rtol) != Decision::pass;
+       more *= 2.0) {
+    rtol += more * rtol;
+  }
+  return rtol;
+}
+
+/// The relative tolerance of allclose that every tensor passes with; nothing without profiles.
+std::optional<Tolerance> smallest_allclose(const RunResult& result) {
+  Tolerance smallest{"allclose", 0.0, 0};
+  bool any = false;
+  for (std::size_t i = 0; i < result.tensors.size(); ++i) {
+    const TensorResult& tensor = result.tensors[i];
+    if (!tensor.measurement) {
+      continue;
+    }
+    if (!tensor.profile) {
+      return std::nullopt;
+    }
+    const double needed = passing_rtol(*tensor.profile, default_atol(*tensor.measurement));
+    if (!any || !(needed <= smallest.limit)) {
+      smallest.limit = needed;
+      smallest.tensor = i;
+    }
+    any = true;
+  }
+  return any && std::isfinite(smallest.limit) ? std::optional(smallest) : std::nullopt;
+}
+
+}  // namespace
+
+std::string Tolerance::text() const {
+  std::array<char, 32> digits{};
+  for (int precision = 6; precision <= 17; ++precision) {
+    std::snprintf(digits.data(), digits.size(), "%.*g", precision, limit);
+    const double shown = parse_double(digits.data()).value_or(limit);
+    if (larger_is_better ? shown <= limit : shown >= limit) {
+      break;
+    }
+  }
+  return std::string(name) + "=" + digits.data();
+}
+
 std::vector<Tolerance> smallest_tolerances(const RunResult& result) {
   std::vector<Tolerance> tolerances;
-  std::vector<bool> larger_is_better;
   for (std::size_t i = 0; i < result.tensors.size(); ++i) {
     if (!result.tensors[i].measurement) {
       continue;
@@ -184,20 +252,22 @@ std::vector<Tolerance> smallest_tolerances(const RunResult& result) {
     const std::vector<GateValue> values = gate_values(*result.tensors[i].measurement);
     if (tolerances.empty()) {
       for (const GateValue& value : values) {
-        tolerances.push_back({value.name, value.value, i});
-        larger_is_better.push_back(value.larger_is_better);
+        tolerances.push_back({value.name, value.value, i, value.larger_is_better});
       }
     }
     for (std::size_t g = 0; g < values.size(); ++g) {
       const double value = values[g].value;
       const double known = tolerances[g].limit;
-      if (std::isnan(value) || (larger_is_better[g] ? value < known : value > known)) {
+      if (std::isnan(value) || (values[g].larger_is_better ? value < known : value > known)) {
         tolerances[g].limit = std::isnan(known) ? known : value;
         tolerances[g].tensor = i;
       }
     }
   }
   std::erase_if(tolerances, [](const Tolerance& one) { return std::isnan(one.limit); });
+  if (const auto allclose = smallest_allclose(result)) {
+    tolerances.push_back(*allclose);
+  }
   return tolerances;
 }
 

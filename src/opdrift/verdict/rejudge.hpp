@@ -30,7 +30,8 @@ Label label_at(const Judgement& judgement, double limit);
 
 /// Judges all tensors anew and sets the rule, labels, outcome and first divergence of the run.
 /// Labels that do not come from a replay stay as they are under the budget. Fails with
-/// invalid_argument when the budget is asked of a run that was never judged by it.
+/// invalid_argument when the budget is asked of a run that was never judged by it, and when
+/// allclose cannot be decided because no profile was kept.
 Status rejudge(const Rule& rule, RunResult& result);
 
 /// A judged run in which a tensor failed is no pass, whatever made the tensor fail.
@@ -41,10 +42,14 @@ struct Tolerance {
   std::string_view name;
   double limit = 0.0;
   std::size_t tensor = 0;  ///< the one that needs it
+  bool larger_is_better = false;
+
+  /// "cosine=0.999259", in as few digits (six at least) as let the run pass.
+  std::string text() const;
 };
 
 /// One per gate; gates that no limit would satisfy (NaN) are left out, and all of them when
-/// elements differ in class.
+/// elements differ in class. Of allclose the relative tolerance, where profiles were kept.
 std::vector<Tolerance> smallest_tolerances(const RunResult& result);
 
 }  // namespace opdrift::verdict

@@ -60,6 +60,26 @@ TEST(Gates, NanNeverPassesAGate) {
   EXPECT_FALSE(apply(*parse_gates("cosine=-1"), m).passed);
 }
 
+TEST(Gates, LimitsThatDecideNothingAreMistakes) {
+  for (const char* text : {"cosine=2", "cosine=99", "cosine=-1.5", "max_abs=-1", "max_rel=-0.01",
+                           "rel_l2=-1e-9", "sqnr=nan"}) {
+    EXPECT_FALSE(parse_gates(text)) << text;
+  }
+  for (const char* text : {"cosine=1", "cosine=-1", "max_abs=0", "sqnr=-5", "sqnr=20"}) {
+    EXPECT_TRUE(parse_gates(text)) << text;
+  }
+}
+
+// Relative errors are taken where the golden is not 0: nowhere.
+TEST(Gates, AGoldenOfZerosHasNoRelativeErrorToPassWith) {
+  metrics::Measurement m;
+  m.count = m.finite_pairs = 4;
+  m.max_abs.value = 5.0;
+  EXPECT_FALSE(apply(*parse_gates("max_rel=0.01"), m).passed);
+  m.max_abs.value = 0.0;
+  EXPECT_TRUE(apply(*parse_gates("max_rel=0.01"), m).passed);
+}
+
 TEST(Gates, AnotherClassFailsWhateverTheNumbers) {
   metrics::Measurement m = shifted(0.0, tensor::DType::f32);
   m.class_mismatches = 1;

@@ -142,17 +142,40 @@ TEST(SmallestTolerances, LetExactlyTheWholeRunPass) {
   result.tensors = {with_error(0.001), with_error(0.05), {}};
   for (const Tolerance& tolerance : smallest_tolerances(result)) {
     EXPECT_EQ(tolerance.tensor, 1U) << tolerance.name;
-    Rule rule;
-    char text[64];
-    std::snprintf(text, sizeof text, "%s=%.17g", std::string(tolerance.name).c_str(),
-                  tolerance.limit);
-    rule = *parse_rule(text);
     RunResult again = result;
     again.tensors.pop_back();
-    ASSERT_TRUE(rejudge(rule, again));
-    EXPECT_EQ(again.failed(), 0U) << text;
+    ASSERT_TRUE(rejudge(*parse_rule(tolerance.text()), again));
+    EXPECT_EQ(again.failed(), 0U) << tolerance.text();
   }
   EXPECT_EQ(smallest_tolerances(result).size(), 5U);
+}
+
+// Rounded to the nearest, 1.138389 would be written 1.13839 (passes) and 1.138391 the same (fails).
+TEST(SmallestTolerances, AreNeverRoundedToWhatFails) {
+  EXPECT_EQ((Tolerance{"max_abs", 1.138389, 0, false}).text(), "max_abs=1.13839");
+  EXPECT_EQ((Tolerance{"max_abs", 1.138391, 0, false}).text(), "max_abs=1.138391");
+  EXPECT_EQ((Tolerance{"cosine", 0.9992588, 0, true}).text(), "cosine=0.9992588");
+  EXPECT_EQ((Tolerance{"cosine", 0.9992592, 0, true}).text(), "cosine=0.999259");
+}
+
+TEST(SmallestTolerances, TellAllCloseWhereProfilesWereKept) {
+  RunResult result;
+  result.tensors = {with_error(0.05)};
+  result.tensors[0].profile = ErrorProfile{};
+  result.tensors[0].profile->bins = {{0, 100, 0.25, 1.0, 0.25, 1.0, 1.0}};
+  const Tolerance last = smallest_tolerances(result).back();
+  EXPECT_EQ(last.name, "allclose");
+  ASSERT_TRUE(rejudge(*parse_rule(last.text()), result)) << last.text();
+  EXPECT_EQ(result.failed(), 0U);
+}
+
+// Tensors are not "beyond the limits" because nobody kept what would tell.
+TEST(Rejudge, AllCloseIsRefusedWhereItCannotBeDecided) {
+  RunResult result;
+  result.tensors = {with_error(0.01)};
+  EXPECT_FALSE(rejudge(*parse_rule("allclose=0.05:0"), result));
+  EXPECT_TRUE(rejudge(*parse_rule("allclose=0:1"), result));
+  EXPECT_TRUE(rejudge(*parse_rule("allclose=0:1e-9"), result));
 }
 
 TEST(SmallestTolerances, ThereIsNoneForDifferentClasses) {
