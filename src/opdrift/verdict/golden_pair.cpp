@@ -66,8 +66,12 @@ Judgement without_words(const metrics::Measurement& target, const metrics::Measu
 
 }  // namespace
 
+bool same_precision(const metrics::Measurement& target, const metrics::Measurement& baseline) {
+  return replay::unit_roundoff(baseline.target.dtype) >= replay::unit_roundoff(target.target.dtype);
+}
+
 Judgement judge_golden_pair(const metrics::Measurement& target,
-                            const metrics::Measurement& baseline) {
+                            const metrics::Measurement& baseline, FairRun fair) {
   Judgement judgement = without_words(target, baseline);
   if (judgement.tier == Tier::exact) {
     judgement.sentence = "equal";
@@ -77,8 +81,11 @@ Judgement judge_golden_pair(const metrics::Measurement& target,
     judgement.sentence = std::to_string(judgement.new_classes) +
                          " more elements NaN or infinite than in the baseline";
   } else {
-    judgement.sentence = "is " + judging::number_text(judgement.q_cum) +
-                         " times as far from the golden as the baseline of the same precision";
+    judgement.sentence =
+        "is " + judging::number_text(judgement.q_cum) +
+        (fair == FairRun::baseline
+             ? " times as far from the golden as the baseline of the same precision"
+             : " times as far from the golden as the goldens are from each other");
   }
   return judgement;
 }

@@ -23,6 +23,15 @@ Measurement measured(double error, DType dtype = DType::f16, std::uint64_t count
   return m;
 }
 
+// A golden in f32 that was run twice says nothing of what f16 costs.
+TEST(GoldenPair, AFairRunIsOfTheTargetsPrecision) {
+  EXPECT_TRUE(same_precision(measured(1, DType::f16), measured(1, DType::f16)));
+  EXPECT_TRUE(same_precision(measured(1, DType::f16), measured(1, DType::bf16)));
+  EXPECT_FALSE(same_precision(measured(1, DType::f16), measured(1, DType::f32)));
+  EXPECT_THAT(judge_golden_pair(measured(9), measured(1), FairRun::golden).sentence,
+              ::testing::EndsWith("as the goldens are from each other"));
+}
+
 TEST(GoldenPair, LimitsAreTwoAndFour) {
   EXPECT_EQ(judge_golden_pair(measured(1.9), measured(1)).label, Label::healthy);
   EXPECT_EQ(judge_golden_pair(measured(2.1), measured(1)).label, Label::watch);

@@ -90,19 +90,38 @@ Status judge_by_other_runs(const std::string& golden, const CompareOptions& opti
       OPDRIFT_CHECK_OK(add_run(run, golden, options, distances));
     }
   }
+  const auto fair =
+      options.baseline.empty() ? verdict::FairRun::golden : verdict::FairRun::baseline;
+  std::size_t finer = 0;
+  bool judged = false;
   for (verdict::TensorResult& row : result.tensors) {
     const auto distance = distances.find(key_of(row));
     if (!row.measurement || judged_by_replay(row) || distance == distances.end()) {
       continue;
     }
-    row.judgement = verdict::judge_golden_pair(*row.measurement, distance->second);
+    if (!verdict::same_precision(*row.measurement, distance->second)) {
+      ++finer;
+      continue;
+    }
+    judged = true;
+    row.judgement = verdict::judge_golden_pair(*row.measurement, distance->second, fair);
     row.passed = row.judgement->label != Label::culprit;
     row.reason = row.judgement->label == Label::healthy ? "" : row.judgement->sentence;
   }
+  if (finer > 0) {
+    result.notes.push_back(
+        "the further runs are of a finer type than the target in " + std::to_string(finer) +
+        " tensors and say nothing of what that costs; give a run of its precision with "
+        "--baseline-precision");
+  }
   if (result.verdict) {
     verdict::settle(result);
-  } else {
+  } else if (judged) {
+    std::erase_if(result.notes, [](const std::string& note) {
+      return note.rfind("judged by limits: ", 0) == 0;  // no longer
+    });
     result.verdict = verdict_of(result);
+    verdict::settle(result);
     result.rule =
         "golden pair: at most 2 times as far from the golden as a fair run (3 for bfloat16 "
         "and small tensors), beyond 4 a culprit";
