@@ -80,6 +80,7 @@ class ShardMap {
       const double limit2 = sigma_factor2_ * variance_[i] + noise_factor2_ * size * size;
       if (std::isfinite(d) ? !(d * d <= limit2) : !same_class(b_[i], t_[i])) {
         mark(first + i);
+        map_.error2 += std::isfinite(d) ? d * d : 0.0;
       }
     }
   }
@@ -127,6 +128,7 @@ Status map_with_noise(Evidence& evidence, double noise) {
   }
   for (const ShardMap& shard : shards) {
     bad.count += shard.map().count;
+    bad.error2 += shard.map().error2;
     bad.too_many_runs = bad.too_many_runs || shard.map().too_many_runs;
     for (const BadRun& run : shard.map().runs) {
       extend(bad.runs, run, bad.too_many_runs);
@@ -143,9 +145,13 @@ Status map_with_noise(Evidence& evidence, double noise) {
 }  // namespace
 
 Status map_bad_elements(Evidence& evidence) {
+  constexpr double kMostNoise = 1.0 / 32.0;
   const double noise = median_noise(evidence);
   OPDRIFT_CHECK_OK(map_with_noise(evidence, noise));
-  if (evidence.bad.count == 0 && noise > 0.0) {
+  const bool classes = evidence.profile.class_mismatches > 0;
+  const bool fault =
+      !classes && noise > kMostNoise && evidence.bad.error2 < evidence.profile.all.dd / 2.0;
+  if ((evidence.bad.count == 0 || fault) && noise > 0.0) {
     return map_with_noise(evidence, 0.0);
   }
   return Unit{};

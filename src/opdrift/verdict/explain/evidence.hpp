@@ -96,6 +96,7 @@ struct BadRun {
 struct BadMap {
   double noise = 0.0;        ///< relative noise that was taken as normal
   std::uint64_t count = 0;   ///< elements that leave the noise, or are of another class
+  double error2 = 0.0;       ///< their squared error
   std::vector<BadRun> runs;  ///< in order; gaps of less than kRunGap elements are bridged
   bool too_many_runs = false;
   std::vector<std::vector<std::uint64_t>> axes;  ///< bad elements per entry of every axis

@@ -74,7 +74,9 @@ class Search {
   }
 
  private:
-  refit::KnownTensors known() const { return {context_->fingerprints, context_->without}; }
+  refit::KnownTensors known() const {
+    return {context_->fingerprints, context_->without, context_->inputs};
+  }
 
   Status values() {
     OPDRIFT_CHECK_OK(stage(refit::constant_candidates(*evidence_)));
@@ -278,6 +280,28 @@ Result<std::vector<Explanation>> explain_crop(const Values& golden, const Values
   return found;
 }
 
+/// A target that is the golden, rounded, although its own inputs would have made something else of
+/// it: what the operator read is not what was dumped.
+Result<std::vector<Explanation>> explain_golden(const Values& golden, const Values& target,
+                                                const ExplainContext& context) {
+  OPDRIFT_TRY(Evidence evidence, evidence_of(golden, target, nullptr, context));
+  OPDRIFT_CHECK_OK(refit::gather_evidence(evidence));
+  const refit::Profile& profile = evidence.profile;
+  std::vector<Explanation> found;
+  if (evidence.bad.count == 0 && profile.class_mismatches == 0 &&
+      profile.all.dd <= 4.0 * profile.budget2 && profile.all.bb > 0.0) {
+    const double residual = std::sqrt(profile.all.dd / profile.all.bb);
+    const std::string type(tensor::name_of(target.dtype()));
+    found.push_back({ExplanationKind::rounded,
+                     "equals the golden as " + type +
+                         " holds it, which the inputs as dumped do not make: others were read" +
+                         std::string(" (residual ") + number(residual, 3) +
+                         " of the golden's norm)",
+                     residual, 1.0});
+  }
+  return found;
+}
+
 Result<Examination> examine_parts(const tensor::View& golden, const tensor::View& target,
                                   const tensor::View* expected, const ExplainContext& context,
                                   bool with_explanations) {
@@ -306,6 +330,9 @@ Result<Examination> examine_parts(const tensor::View& golden, const tensor::View
     Search search(evidence, context);
     OPDRIFT_CHECK_OK(search.run());
     examination.explanations = search.take();
+    if (examination.explanations.empty() && expected_values.has_value()) {
+      OPDRIFT_TRY(examination.explanations, explain_golden(golden_values, target_values, context));
+    }
   }
   return examination;
 }

@@ -20,7 +20,8 @@
 ///   both sides explains (ulp^2 / 12 per element and rounding side), and a quarter of the error; or
 ///   at least 99 % of the squared error is explained, and 99 % of the target's variance.
 /// Those of the first kind come first, then the simpler ones; at most three. Nothing is reported
-/// for tensors that differ by their rounding alone, truncation excepted.
+/// for tensors that differ by their rounding alone, truncation excepted. A target that is not what
+/// was expected of it, but the golden but for its rounding, is said to be so.
 ///
 /// Memory: a few MiB per thread, whatever the tensor. Time: about three passes over both tensors
 /// and one more per hypothesis that the sample speaks for.
@@ -42,6 +43,7 @@ struct ExplainContext {
   const TensorFingerprints* fingerprints = nullptr;
   /// Labels in `fingerprints` that explain nothing: the tensor itself, its operator's own inputs.
   std::vector<std::string> without;
+  std::vector<std::string> inputs;        ///< labels in `fingerprints` of what the operator reads
   std::vector<Alternative> alternatives;  ///< tried at the sampled elements only
   std::size_t jobs = 1;                   ///< threads; the result does not depend on it
   const CancelFlag* cancel = nullptr;

@@ -161,6 +161,9 @@ std::string sentence_of(const Evidence& evidence, const std::vector<ErrorPlace::
   if (evidence.bad.count == 0) {
     return "";
   }
+  if (evidence.profile.target_nonfinite == evidence.count()) {
+    return "every element of the target is NaN or infinite";
+  }
   if (evidence.bad.count == 1) {
     return "one element is wrong, at " + coordinates_text(first_bad);
   }

@@ -306,10 +306,15 @@ Candidates other_tensor_candidates(const Evidence& evidence, const KnownTensors&
   std::vector<BadRun> all = {{0, evidence.count() - 1, evidence.count()}};
   for (const FingerprintMatch& match : matches) {
     if (match.whole) {
-      candidates.push_back({ExplanationKind::other_tensor,
-                            "every byte is that of " + known.index->label(match.tensor) +
-                                ": a stale or wrongly read buffer",
-                            std::make_unique<PartRefit>(evidence, all)});
+      const std::string& label = known.index->label(match.tensor);
+      const bool input =
+          std::find(known.inputs.begin(), known.inputs.end(), label) != known.inputs.end();
+      candidates.push_back(
+          {ExplanationKind::other_tensor,
+           input ? "every byte is that of its input " + label +
+                       ": handed on as if nothing was to be computed"
+                 : "every byte is that of " + label + ": a stale or wrongly read buffer",
+           std::make_unique<PartRefit>(evidence, all)});
       return candidates;
     }
   }

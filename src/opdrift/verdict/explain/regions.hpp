@@ -23,6 +23,7 @@ namespace opdrift::verdict::refit {
 struct KnownTensors {
   const TensorFingerprints* index = nullptr;
   std::span<const std::string> without;  ///< labels that do not count
+  std::span<const std::string> inputs;   ///< labels of what the operator reads
 };
 
 Candidates other_tensor_candidates(const Evidence& evidence, const KnownTensors& known);

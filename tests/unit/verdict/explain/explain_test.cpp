@@ -218,6 +218,23 @@ TEST(Explain, ExpectedStandsInForTheGolden) {
   EXPECT_EQ(found->front().kind, ExplanationKind::scaled);
 }
 
+// What the inputs as dumped would make is 3 % off; the target holds the golden itself.
+TEST(Explain, AGoldenThatItsInputsDoNotMakeIsNamed) {
+  const Shape shape = {8, 64};
+  const Values golden = activations(shape, 1);
+  const Values noise = activations(shape, 2);
+  Values made = golden;
+  for (std::size_t i = 0; i < golden.size(); ++i) {
+    made[i] += 0.03 * noise[i];
+  }
+  const auto expected = made_view(made, shape, DType::f64);
+  const auto found = explain(made_view(golden, shape, DType::f32),
+                             made_view(golden, shape, DType::f16), &expected, {});
+  ASSERT_TRUE(found.has_value());
+  ASSERT_EQ(found->size(), 1U);
+  EXPECT_THAT(found->front().sentence, HasSubstr("equals the golden as float16 holds it"));
+}
+
 TEST(Explain, NanAndInfAreLeftOutOfFits) {
   const Shape shape = {30, 40};
   Values golden = activations(shape, 5);

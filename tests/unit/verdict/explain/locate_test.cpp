@@ -41,6 +41,28 @@ TEST(Locate, OneChannel) {
   EXPECT_EQ(place.axes[1].block.count, 16U);
 }
 
+// Every element is wrong, some by much more than others: no part of the tensor holds the error.
+TEST(Locate, WhatIsWrongEverywhereIsNotTakenForNoise) {
+  const Shape shape = {32, 6, 96};
+  Values golden = activations(shape, 1);
+  Values target(golden.size());
+  for (std::size_t i = 0; i < golden.size(); ++i) {
+    golden[i] = std::max(golden[i], 0.0);
+  }
+  std::rotate_copy(golden.begin(), golden.begin() + 1000, golden.end(), target.begin());
+  golden.back() = 40.0;  // stands out of everything
+  const ErrorPlace place = located(golden, target, shape, DType::f16);
+  EXPECT_LT(place.first_bad, 20U);
+  EXPECT_EQ(place.sentence, "");
+}
+
+TEST(Locate, NothingButNaN) {
+  const Values golden = activations({4, 8}, 1);
+  const Values target(golden.size(), std::nan(""));
+  EXPECT_EQ(located(golden, target, {4, 8}, DType::f16).sentence,
+            "every element of the target is NaN or infinite");
+}
+
 TEST(Locate, TailOfElements) {
   const Shape shape = {1000};
   const Values golden = activations(shape, 1);
