@@ -26,6 +26,7 @@ const ERRORS = [
   /^parameter '$/, /^sparse constants are not read$/, /^operator:input:number$/, /^no such (in|out)put$/,
   /^expected an output (like the input|of another shape)$/, /^expected numbers, found elements of type $/,
   /^expected a position below $/, /slope/, /^(exact Gelu|Gelu through tanh)$/, /^tf32 \(/, /^operator $/,
+  /^(from -1 to 1|of 0 or more)$/, /^allclose cannot be decided for /, /^ from what the result keeps/, // of --rule
   /^(tensor|operator|normalised|base) name$/, /^, axes reordered$/, // why two were paired: not on the page
 ];
 

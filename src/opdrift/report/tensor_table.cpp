@@ -100,6 +100,11 @@ std::array<Cell, kUsualColumns> usual_cells(const verdict::TensorResult& tensor,
   }
   const metrics::Measurement& m = *tensor.measurement;
   // Rows of a judged run that were not judged keep the plain number.
+  // Where every pair holds a NaN or Inf there is no distance, and 0 would look like agreement.
+  if (m.finite_pairs == 0 && m.class_mismatches > 0) {
+    return {unknown(), budget && tensor.judgement ? budget_cell(tensor.judgement) : unknown(),
+            unknown()};
+  }
   return {known_number(m.relative_l2()),
           budget && tensor.judgement ? budget_cell(tensor.judgement)
                                      : known_number(m.one_minus_cosine()),

@@ -54,6 +54,17 @@ std::string headline(const verdict::RunResult& result, const TerminalStyle& styl
          " of " + count + " tensors are beyond the limits\n";
 }
 
+/// A result that is not whole is not as good as its first line.
+std::string incomplete_line(const verdict::RunResult& result, const TerminalStyle& style) {
+  const std::uint64_t unreadable = result.totals(verdict::RunSide::golden).unreadable +
+                                   result.totals(verdict::RunSide::target).unreadable;
+  return unreadable == 0
+             ? std::string()
+             : painted("UNREAD", Tone::bad, style.colour) + "  " + std::to_string(unreadable) +
+                   (unreadable == 1 ? " file or tensor" : " files or tensors") +
+                   " could not be read: what is in there was not compared\n";
+}
+
 /// Name and place of a tensor, then the reasons, one a line below.
 std::string offender_block(std::string_view title, const verdict::TensorResult& tensor,
                            const TerminalStyle& style) {
@@ -83,9 +94,19 @@ std::string offender_lines(const verdict::RunResult& result, const TerminalStyle
     return offender == nullptr ? std::string()
                                : offender_block("First offender:", *offender, style);
   }
+  constexpr std::size_t kInputsShown = 4;
   std::string text;
+  std::size_t inputs = 0;
+  for (const verdict::TensorResult& tensor : result.tensors) {
+    const bool other = tensor.judgement && tensor.judgement->label == verdict::Label::watch &&
+                       tensor.judgement->cause == verdict::Cause::different;
+    if (other && result.verdict->inputs_differ && inputs++ < kInputsShown) {
+      text += offender_block("Input:", tensor, style);
+    }
+  }
   for (const std::size_t row : result.verdict->first_divergence) {
-    text += offender_block(text.empty() ? "Culprit:" : "   also:", result.tensors[row], style);
+    const bool first = row == result.verdict->first_divergence.front();
+    text += offender_block(first ? "Culprit:" : "   also:", result.tensors[row], style);
   }
   return text;
 }
@@ -162,6 +183,7 @@ std::string overflow_lines(const verdict::RunResult& result, const TerminalStyle
 
 std::string render_terminal(const verdict::RunResult& result, const TerminalStyle& style) {
   std::string text = headline(result, style);
+  text += incomplete_line(result, style);
   text += offender_lines(result, style);
   if (!result.tensors.empty() && style.rows > 0) {
     text += "\n" + render_tensor_table(result, style);

@@ -18,6 +18,7 @@ using refit::number;
 
 constexpr std::size_t kNone = ~std::size_t{0};
 constexpr double kRoom = 2.0;            // less than one binade to the limit is worth a word
+constexpr double kNoRoom = 1.005;        // a factor of 1.00 says nothing
 constexpr double kManySubnormals = 0.1;  // share of the elements
 
 std::uint64_t infinities(const SideStats& stats) {
@@ -179,13 +180,16 @@ class Tracer {
     }
     if (lineage_.path.size() > 1) {
       text += "; reaches the network's output through " +
-              plural(lineage_.path.size() - 1, "operators, last ") +
+              plural(lineage_.path.size() - 1,
+                     lineage_.path.size() == 2 ? "operator, " : "operators, last ") +
               named(*problem_, lineage_.path.back());
     } else if (lineage_.path.empty()) {
       text += "; no network output is touched";
     }
     if (lineage_.origins.size() > 1) {
-      text += "; " + plural(lineage_.origins.size() - 1, "more operators do so on their own");
+      const std::size_t others = lineage_.origins.size() - 1;
+      text += "; " + plural(others, others == 1 ? "more operator does so on its own"
+                                                : "more operators do so on their own");
     }
     return text;
   }
@@ -207,6 +211,10 @@ std::string headroom_text(const Problem& problem, const Headroom& row, bool supp
   }
   if (row.saturated > 0 && !supposed) {
     return name + ": " + plural(row.saturated, "elements stand at the limit of ") + type;
+  }
+  if (row.ratio < kNoRoom) {
+    return name + ": " + number(row.amax, 6) + " is at the limit of " + type + " (" +
+           number(replay::largest_finite(row.dtype), 6) + ")";
   }
   if (row.ratio < kRoom) {
     return name + ": " + number(row.amax, 6) + " is within a factor of " + number(row.ratio, 3) +

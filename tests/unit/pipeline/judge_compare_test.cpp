@@ -345,8 +345,92 @@ TEST_F(JudgeCompare, CopiesOfACulpritAreNoStaleBuffers) {
   EXPECT_EQ(sentences(*row(noisy, "first")).find("stale"), std::string::npos)
       << sentences(*row(noisy, "first"));
   const verdict::RunResult stale = compare("stale");
-  EXPECT_NE(sentences(*row(stale, "first")).find("that of n: a stale"), std::string::npos)
+  EXPECT_NE(sentences(*row(stale, "first")).find("that of side (n): a stale"), std::string::npos)
       << sentences(*row(stale, "first"));
+}
+
+/// Steps of one network: every step has other inputs.
+class JudgeSteps : public JudgeCompare {
+ protected:
+  static Values step_of(tensor::DType dtype, int step,
+                        const std::function<void(Values&, const std::string&)>& fault = nullptr) {
+    return run_chain(dtype, [&](Values& run, const std::string& name) {
+      for (std::size_t i = 0; name == "x" && i < kWidth; ++i) {
+        run[name][i] = replay::round_to(std::cos(0.3 * static_cast<double>(i) + step), dtype);
+      }
+      if (fault) {
+        fault(run, name);
+      }
+    });
+  }
+
+  verdict::RunResult judged() {
+    CompareOptions options;
+    options.graphs = {path("model.onnx")};
+    auto result = compare_dumps(path("target"), path("steps"), options);
+    EXPECT_TRUE(result) << (result ? "" : result.error().to_string());
+    return result ? std::move(*result) : verdict::RunResult{};
+  }
+};
+
+TEST_F(JudgeSteps, AStepThatIsMissingIsSaid) {
+  for (const int step : {2, 9, 10}) {
+    write("steps/step" + std::to_string(step), tensor::DType::f32,
+          step_of(tensor::DType::f32, step));
+    if (step != 9) {
+      write("target/step" + std::to_string(step), tensor::DType::f16,
+            step_of(tensor::DType::f16, step));
+    }
+  }
+  write("target/step11", tensor::DType::f16, step_of(tensor::DType::f16, 11));
+  const verdict::RunResult result = judged();
+  ASSERT_TRUE(result.verdict);
+  EXPECT_EQ(result.verdict->outcome, Outcome::pass) << result.verdict->sentence;
+  ASSERT_EQ(result.verdict->findings.size(), 1U);
+  EXPECT_EQ(result.verdict->findings[0].sentence,
+            "the target lacks golden steps step9; the target has steps of its own: step11");
+}
+
+// "step10" is behind "step9", whatever their letters say.
+TEST_F(JudgeSteps, WhatTheStepBeforeLeftIsRecognised) {
+  const Values before = step_of(tensor::DType::f16, 9);
+  for (const int step : {9, 10}) {
+    write("steps/step" + std::to_string(step), tensor::DType::f32,
+          step_of(tensor::DType::f32, step));
+  }
+  write("target/step9", tensor::DType::f16, before);
+  write("target/step10", tensor::DType::f16,
+        step_of(tensor::DType::f16, 10, [&](Values& run, const std::string& name) {
+          if (name == "first") {
+            run[name] = before.at("first");
+          }
+        }));
+  const verdict::RunResult result = judged();
+  ASSERT_TRUE(result.verdict);
+  ASSERT_EQ(result.verdict->first_divergence.size(), 1U) << result.verdict->sentence;
+  const auto& culprit = result.tensors[result.verdict->first_divergence[0]];
+  EXPECT_EQ(culprit.step, "step10");
+  ASSERT_FALSE(culprit.explanations.empty());
+  EXPECT_EQ(culprit.explanations[0].sentence.substr(0, 48),
+            "every byte is that of first (s) in step9: a stal");
+}
+
+// The two runs got other inputs, and how they differ is said instead of blaming an operator.
+TEST_F(JudgeCompare, InputsThatDifferAreExplained) {
+  Values run = run_chain(tensor::DType::f32, [](Values& values, const std::string& name) {
+    for (double& value : values[name]) {
+      value = name == "x" ? replay::round_to(value / 255.0, tensor::DType::f32) : value;
+    }
+  });
+  write("scaled", tensor::DType::f32, run);
+  const verdict::RunResult result = compare("scaled");
+  ASSERT_TRUE(result.verdict);
+  EXPECT_EQ(result.verdict->outcome, Outcome::inconclusive);
+  const verdict::TensorResult* input = row(result, "x");
+  ASSERT_NE(input, nullptr);
+  ASSERT_FALSE(input->explanations.empty());
+  EXPECT_EQ(input->explanations[0].kind, verdict::ExplanationKind::scaled)
+      << input->explanations[0].sentence;
 }
 
 TEST(GraphProblem, OperatorsOnACycleAreLeftOutAndSaid) {

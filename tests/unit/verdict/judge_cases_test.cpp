@@ -18,6 +18,80 @@ Array ramp(std::uint64_t count, double first, double step) {
   return array;
 }
 
+// The target dumped the weights it used: not the operator is to blame for them.
+TEST(Judge, OtherParametersAreBlamedThemselves) {
+  N net;
+  const ValueId x = net.input("x", N::noise({8, 16}, 1));
+  const ValueId w = net.parameter("w", N::noise({16, 8}, 2));
+  const ValueId y = net.op("dense", "MatMul", {x, w});
+  net.run({DType::f32}, {DType::f16});
+  Array damaged = N::noise({16, 8}, 2);
+  damaged.values[5] *= 1.5;
+  Array product{{8, 8}, std::vector<double>(64, 0.0), DType::f16};
+  const Array inputs = net.stored(RunSide::target, x);
+  for (auto& value : damaged.values) {
+    value = replay::round_to(value, DType::f16);
+  }
+  for (std::size_t i = 0; i < 64; ++i) {
+    for (std::size_t k = 0; k < 16; ++k) {
+      product.values[i] += inputs.values[i / 8 * 16 + k] * damaged.values[k * 8 + i % 8];
+    }
+  }
+  net.store(RunSide::target, y, product, DType::f16);
+  EXPECT_THAT(net.with(net.judge(), Label::culprit), ElementsAre("dense"));
+
+  net.store(RunSide::target, w, damaged, DType::f16);
+  const JudgedRun run = net.judge();
+  EXPECT_THAT(net.with(run, Label::culprit), ElementsAre("w"));
+  EXPECT_THAT(net.of(run, "w").sentence,
+              HasSubstr("another parameter than the golden (read by MatMul \"dense\"); worst"));
+  EXPECT_EQ(run.run.outcome, Outcome::fail);
+  EXPECT_THAT(net.first(run), ElementsAre("w"));
+
+  // Stored narrower, and nothing else.
+  net.run({DType::f32}, {DType::f16});
+  net.store(RunSide::target, w, N::noise({16, 8}, 2), DType::f16);
+  EXPECT_THAT(net.with(net.judge(), Label::healthy), ElementsAre("x", "w", "dense"));
+}
+
+// Other inputs explain what follows from them, and no fault behind them.
+TEST(Judge, AFaultIsNamedEvenWhereTheInputsDiffer) {
+  N net;
+  const ValueId x = net.input("x", N::noise({64}, 1));
+  const ValueId y = net.op("relu", "Relu", {x});
+  net.op("twice", "Add", {y, y});
+  net.run({DType::f32}, {DType::f16}, {{"twice", [](Array& array) { array.values[7] += 3.0; }}});
+  net.store(RunSide::golden, x, N::noise({64}, 2), DType::f32);
+  Array golden = N::noise({64}, 2);
+  for (double& value : golden.values) {
+    value = std::max(value, 0.0);
+  }
+  net.store(RunSide::golden, y, golden, DType::f32);
+  for (double& value : golden.values) {
+    value *= 2.0;
+  }
+  net.store(RunSide::golden, net.id("twice"), golden, DType::f32);
+  const JudgedRun run = net.judge();
+  EXPECT_TRUE(run.run.inputs_differ);
+  EXPECT_EQ(run.run.outcome, Outcome::fail);
+  EXPECT_THAT(net.first(run), ElementsAre("twice"));
+  EXPECT_THAT(run.run.sentence, HasSubstr("first divergence at \"twice\""));
+}
+
+TEST(Judge, AMaskBeyondTheRangeIsSaidToBeOne) {
+  for (const double stored : {-HUGE_VAL, -65504.0}) {
+    N net;
+    const ValueId x = net.input("x", N::noise({4}, 1));
+    const ValueId mask = net.parameter("mask", Array{{4}, {0.0, -3.4e38, 0.0, 0.0}, DType::f32});
+    net.op("masked", "Add", {x, mask});
+    net.run({DType::f32}, {DType::f16});
+    net.store(RunSide::target, mask, Array{{4}, {0.0, stored, 0.0, 0.0}, DType::f16}, DType::f16);
+    const Judgement judged = net.of(net.judge(), "mask");
+    EXPECT_EQ(judged.label, Label::culprit);
+    EXPECT_EQ(judged.cause, std::isinf(stored) ? Cause::overflow : Cause::saturated);
+  }
+}
+
 // 300 * 300 = 90000 is beyond fp16.
 TEST(Classes, OverflowIsBlamedWhereItArisesAndInheritedAfter) {
   MemoryNetwork net;

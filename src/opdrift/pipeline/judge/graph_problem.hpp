@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "opdrift/graph/graph.hpp"
@@ -17,7 +18,9 @@ struct GraphProblem {
   verdict::Problem problem;
   std::unordered_map<std::string, verdict::ValueId> value_of;  ///< by value name
   std::vector<std::optional<tensor::View>> parameters;         ///< by ValueId, where there is data
-  std::vector<std::string> notes;                              ///< what was left out, and why
+  /// Constant nodes, which are no operators of the problem: their names and what they give.
+  std::vector<std::pair<std::string, verdict::ValueId>> constants;
+  std::vector<std::string> notes;  ///< what was left out, and why
 };
 
 /// The value of that name, made when it is new.

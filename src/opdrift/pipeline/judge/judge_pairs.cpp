@@ -3,8 +3,10 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "opdrift/base/natural_order.hpp"
 #include "opdrift/metrics/resident.hpp"
 #include "opdrift/pipeline/judge/judge_run.hpp"
 #include "opdrift/pipeline/judge/onnx_problem.hpp"
@@ -39,30 +41,55 @@ class PairJudge {
       judge_options.judge.more_goldens.push_back(goldens.back().get());
     }
     std::optional<RunVerdict> verdict;
+    std::unique_ptr<PairValues> earlier;
     for (const std::string& step : steps()) {
-      PairValues values(
+      auto values = std::make_unique<PairValues>(
           problem, [this](std::size_t pair) { return open_pair(pair); },
           [this](std::size_t tensor) { return open_golden(tensor); },
-          {[this](std::size_t pair) { return outline(pair); },
-           [this](std::size_t pair) { return measured(pair); },
-           [this](std::size_t pair) { return stored_target(pair); }});
-      if (place(step, names, values) == 0) {
+          KnownPairs{[this](std::size_t pair) { return outline(pair); },
+                     [this](std::size_t pair) { return measured(pair); },
+                     [this](std::size_t pair) { return stored_target(pair); }});
+      if (place(step, names, *values) == 0) {
         continue;
       }
       result.verdict.reset();
-      OPDRIFT_CHECK_OK(judge_run(problem, values, judge_options, result));
+      OPDRIFT_CHECK_OK(judge_run(problem, *values, judge_options, result));
       if (!result.verdict) {
         return Unit{};  // interrupted
       }
       merge_step(verdict, std::move(*result.verdict), step);
+      earlier = std::move(values);
+      judge_options.earlier = {earlier.get(), step};
     }
     result.verdict = std::move(verdict);
+    if (const auto finding = step_ledger(golden_, target_, pairing_); finding && result.verdict) {
+      result.verdict->findings.push_back(*finding);
+    }
     result.notes.insert(result.notes.end(), problem.notes.begin(), problem.notes.end());
     return Unit{};
   }
 
-  std::set<std::string> steps() const {
-    std::set<std::string> steps;
+  /// Inputs of a graph that is a part of the network: both sides computed them, so they may differ
+  /// by more than the rounding of what was given to both.
+  void note_inner_inputs(GraphProblem& problem) const {
+    for (const IndexedTensor& tensor : golden_.tensors) {
+      const match::NamedTensor& name = tensor.name;
+      const auto value = problem.value_of.find(name.tensor_name);
+      const bool made = name.output && !name.tensor_name.empty() &&
+                        name.operator_name != name.tensor_name && tensor.operator_type != "Input";
+      if (made && value != problem.value_of.end()) {
+        verdict::ProblemValue& own = problem.problem.values[value->second];
+        if (own.role == verdict::ProblemValue::Role::network_input) {
+          own.role = verdict::ProblemValue::Role::computed;
+        }
+      }
+    }
+  }
+
+  using Steps = std::set<std::string, bool (*)(std::string_view, std::string_view)>;
+
+  Steps steps() const {
+    Steps steps(&natural_less);
     for (const IndexPair& pair : pairing_.pairs) {
       if (has_tensors(pair)) {
         steps.insert(golden_.tensors[pair.golden].name.step);
@@ -175,7 +202,8 @@ Status judge_pairs(const MeasuredPairs& pairs, verdict::RunResult& result) {
       return conclude(pairs.options, result);
     }
   }
-  const GraphProblem problem = onnx_problem(*model.model);
+  GraphProblem problem = onnx_problem(*model.model);
+  judge.note_inner_inputs(problem);
   OPDRIFT_CHECK_OK(judge.run(problem, result));
   pairs.complete();
   return conclude(pairs.options, result);

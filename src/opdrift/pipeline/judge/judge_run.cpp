@@ -108,6 +108,10 @@ Judgement by_limits(const verdict::TensorResult& row, const std::string& why) {
                    : row.statistics_only ? Tier::statistics
                                          : Tier::gates;
   judgement.cause = row.passed ? Cause::none : Cause::gate;
+  if (!row.measurement && !row.reason.empty()) {
+    judgement.sentence = row.reason;  // there is nothing that a limit could be asked about
+    return judgement;
+  }
   judgement.sentence =
       why + ", judged by limits" + (row.reason.empty() ? std::string() : ": " + row.reason);
   return judgement;
@@ -146,10 +150,12 @@ Status judge_run(const GraphProblem& problem, const PairValues& values,
     result.overflow = overflow_summary(problem, values, result, options.judge.jobs);
   }
   if (options.explain) {
-    explain_run(
-        problem, values,
-        {.jobs = options.judge.jobs, .cancel = options.judge.cancel, .label = options.label},
-        result);
+    explain_run(problem, values,
+                {.jobs = options.judge.jobs,
+                 .cancel = options.judge.cancel,
+                 .label = options.label,
+                 .earlier = options.earlier},
+                result);
   }
   return Unit{};
 }
@@ -165,7 +171,11 @@ void merge_step(std::optional<RunVerdict>& run, RunVerdict step, const std::stri
   merge_findings(run->findings, std::move(step.findings));
   const bool worse = badness(step.outcome) > badness(run->outcome);
   if (!worse && run->outcome == Outcome::pass) {
-    run->sentence = "in every step, every operator stays within what its precision explains";
+    run->sentence = run->sentence.find("that could be judged") == std::string::npos &&
+                            step.sentence.find("that could be judged") == std::string::npos
+                        ? "in every step, every operator stays within what its precision explains"
+                        : "in every step, every operator that could be judged stays within what "
+                          "its precision explains";
   }
   run->missing_outputs += step.missing_outputs;
   run->inputs_differ = run->inputs_differ || step.inputs_differ;

@@ -7,6 +7,7 @@
 #include "opdrift/base/parallel.hpp"
 #include "opdrift/base/result.hpp"
 #include "opdrift/pipeline/compare.hpp"
+#include "opdrift/pipeline/judge/explain_run.hpp"
 #include "opdrift/pipeline/judge/golden_model.hpp"
 #include "opdrift/pipeline/judge/pair_values.hpp"
 #include "opdrift/verdict/judge.hpp"
@@ -19,6 +20,7 @@ struct JudgeRunOptions {
   bool explain = true;             ///< explanations and places of tensors that are wrong
   std::function<void()> complete;  ///< measures the rows that no value was; empty: all are measured
   std::function<std::string(const std::string& name)> label;  ///< of ExplainRunOptions
+  EarlierStep earlier;                                        ///< of ExplainRunOptions
 };
 
 /// Judges a comparison by the replay budget and writes what was found into `result`: judgements and

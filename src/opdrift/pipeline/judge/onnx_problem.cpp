@@ -89,9 +89,12 @@ class Builder {
     for (const std::string& name : model_.graph.sparse_initializers) {
       add_parameter(name, Error{ErrorCode::unsupported, "sparse constants are not read"});
     }
-    for (const io::onnx::Node& node : model_.graph.nodes) {
+    for (std::size_t n = 0; n < model_.graph.nodes.size(); ++n) {
+      const io::onnx::Node& node = model_.graph.nodes[n];
       if (node.op_type == "Constant" && !node.outputs.empty()) {
         add_parameter(node.outputs[0], constant_value(node, folder_));
+        made_.constants.emplace_back(made_.graph.operators[n].name,
+                                     made_.value_of.at(node.outputs[0]));
       }
     }
   }

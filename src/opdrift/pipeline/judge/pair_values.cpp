@@ -49,10 +49,13 @@ std::optional<std::size_t> PairValues::row_of(ValueId value) const {
 }
 
 bool PairValues::has(RunSide side, ValueId value) const {
-  if (problem_.problem.values[value].role == verdict::ProblemValue::Role::parameter) {
-    return side == RunSide::golden && problem_.parameters[value].has_value();
+  if (is_pair(value)) {
+    return true;
   }
-  return pairs_[value] || (side == RunSide::golden && goldens_[value]);
+  if (problem_.problem.values[value].role == verdict::ProblemValue::Role::parameter) {
+    return side == RunSide::golden && is_stored(value);
+  }
+  return side == RunSide::golden && goldens_[value].has_value();
 }
 
 Result<tensor::View> PairValues::lone_view(RunSide side, ValueId value) const {
@@ -69,25 +72,39 @@ Result<tensor::View> PairValues::lone_view(RunSide side, ValueId value) const {
   return Error{ErrorCode::not_found, "no tensor for value", problem_.problem.values[value].name};
 }
 
+// A parameter that the model holds, whatever the dumps make of it.
+bool PairValues::is_stored(ValueId value) const {
+  return problem_.problem.values[value].role == verdict::ProblemValue::Role::parameter &&
+         problem_.parameters[value].has_value();
+}
+
 bool PairValues::is_pair(ValueId value) const {
-  return pairs_[value] &&
-         problem_.problem.values[value].role != verdict::ProblemValue::Role::parameter;
+  return pairs_[value].has_value();
 }
 
 Result<tensor::View> PairValues::view(RunSide side, ValueId value) const {
   if (!is_pair(value)) {
     return lone_view(side, value);
   }
-  OPDRIFT_TRY(AlignedPair both, open_pairs_.pair(*pairs_[value]));
-  return side == RunSide::golden ? std::move(both.golden) : std::move(both.target);
+  auto both = open_pairs_.pair(*pairs_[value]);
+  if (!both) {
+    return side == RunSide::golden && is_stored(value) ? lone_view(side, value)
+                                                       : Result<tensor::View>(both.error());
+  }
+  return side == RunSide::golden ? std::move(both->golden) : std::move(both->target);
 }
 
 Result<verdict::ValueOutline> PairValues::outline(RunSide side, ValueId value) const {
   if (!is_pair(value) || !known_.outline) {
     return ValueSource::outline(side, value);
   }
-  OPDRIFT_TRY(auto both, known_.outline(*pairs_[value]));
-  return side == RunSide::golden ? std::move(both.first) : std::move(both.second);
+  auto both = known_.outline(*pairs_[value]);
+  if (!both) {
+    return side == RunSide::golden && is_stored(value)
+               ? ValueSource::outline(side, value)
+               : Result<verdict::ValueOutline>(both.error());
+  }
+  return side == RunSide::golden ? std::move(both->first) : std::move(both->second);
 }
 
 verdict::MeasuredValue PairValues::measured(ValueId value) const {
@@ -117,6 +134,9 @@ std::string operator_key(std::string_view name, std::uint32_t index) {
 }  // namespace
 
 ValueNames::ValueNames(const GraphProblem& problem) : problem_(problem) {
+  for (const auto& [name, value] : problem.constants) {
+    by_operator_.emplace(operator_key(name, 0), value);
+  }
   for (const verdict::ProblemOperator& op : problem.problem.operators) {
     for (std::uint32_t i = 0; i < op.outputs.size(); ++i) {
       if (op.outputs[i] == verdict::kAbsent) {

@@ -54,6 +54,7 @@ class PairValues : public verdict::ValueSource {
 
  private:
   bool is_pair(verdict::ValueId value) const;
+  bool is_stored(verdict::ValueId value) const;
   Result<tensor::View> lone_view(verdict::RunSide side, verdict::ValueId value) const;
 
   const GraphProblem& problem_;
@@ -67,7 +68,7 @@ class PairValues : public verdict::ValueSource {
 };
 
 /// The value that a tensor of the golden side is: by value name, else by operator name and output
-/// number, else by the same with the name normalised (unique names only).
+/// number (Constant nodes too), else by the same with the name normalised (unique names only).
 class ValueNames {
  public:
   explicit ValueNames(const GraphProblem& problem);

@@ -2,9 +2,12 @@
 
 #include <cmath>
 #include <map>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "opdrift/base/natural_order.hpp"
 #include "opdrift/base/text.hpp"
 #include "opdrift/verdict/steps.hpp"
 
@@ -36,6 +39,61 @@ std::int64_t number_of(const std::string& step, std::int64_t fallback) {
 }
 
 }  // namespace
+
+namespace {
+
+using StepNames = std::set<std::string, bool (*)(std::string_view, std::string_view)>;
+
+StepNames steps_of(const DumpIndex& index) {
+  StepNames names(&natural_less);
+  for (const IndexedTensor& tensor : index.tensors) {
+    names.insert(tensor.name.step);
+  }
+  return names;
+}
+
+/// "step2, step7 and 3 more"
+std::string listed(const StepNames& names) {
+  constexpr std::size_t kShown = 8;
+  std::string text;
+  std::size_t shown = 0;
+  for (const std::string& name : names) {
+    if (shown++ < kShown) {
+      text += (text.empty() ? "" : ", ") + name;
+    }
+  }
+  return shown > kShown ? text + " and " + std::to_string(shown - kShown) + " more" : text;
+}
+
+}  // namespace
+
+std::optional<verdict::Finding> step_ledger(const DumpIndex& golden, const DumpIndex& target,
+                                            const Pairing& pairing) {
+  StepNames missing = steps_of(golden);
+  StepNames extra = steps_of(target);
+  for (const IndexPair& pair : pairing.pairs) {
+    if (!pair.own_golden) {
+      missing.erase(golden.tensors[pair.golden].name.step);
+      extra.erase(target.tensors[pair.target].name.step);
+    }
+  }
+  missing.erase("");  // tensors beside the steps
+  extra.erase("");
+  std::string text;
+  if (!missing.empty()) {
+    text = "the target lacks golden steps " + listed(missing);
+  }
+  if (!extra.empty()) {
+    text += (text.empty() ? "" : "; ") + std::string("the target has steps of its own: ") +
+            listed(extra);
+  }
+  if (text.empty()) {
+    return std::nullopt;
+  }
+  return verdict::Finding{.kind = verdict::FindingKind::steps_missing,
+                          .sentence = text,
+                          .value = static_cast<double>(missing.size() + extra.size())};
+}
 
 std::vector<verdict::Finding> check_steps(const verdict::RunResult& result) {
   std::map<std::string, std::pair<StepSketch, StepSketch>> steps;

@@ -158,8 +158,10 @@ std::string run_sentence(const Context& context, const Labels& labels) {
   if (!labels.first.empty()) {
     const ValueId value = labels.first.front();
     const ValueFacts& facts = context.facts.values[value];
-    const std::string op = context.problem.operators[facts.producer].op->name;
-    return "first divergence at \"" + op + "\": " + labels.values[value]->sentence;
+    const std::string& name = facts.producer == kNobody
+                                  ? context.problem.values[value].name
+                                  : context.problem.operators[facts.producer].op->name;
+    return "first divergence at \"" + name + "\": " + labels.values[value]->sentence;
   }
   if (!labels.lost_outputs.empty()) {
     return "output \"" + context.problem.values[labels.lost_outputs.front()].name +
@@ -168,8 +170,14 @@ std::string run_sentence(const Context& context, const Labels& labels) {
   if (labels.inputs_differ) {
     return "the two runs were not given the same inputs";
   }
-  return labels.judged == 0 ? "nothing could be judged"
-                            : "every operator stays within what its precision explains";
+  if (labels.judged == 0) {
+    return "nothing could be judged";
+  }
+  return labels.unjudged == 0
+             ? std::string("every operator stays within what its precision explains")
+             : "every operator that could be judged stays within what its precision explains; " +
+                   std::to_string(labels.unjudged) +
+                   (labels.unjudged == 1 ? " tensor" : " tensors") + " could not be judged";
 }
 
 RunVerdict conclude(const Context& context, const Labels& labels) {

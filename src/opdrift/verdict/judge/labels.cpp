@@ -21,7 +21,8 @@ constexpr double kHuge = 1e60;
 struct Depth {
   double r = 0.0;
   double b = 0.0;
-  bool culprit_upstream = false;  ///< or made here
+  bool culprit_upstream = false;  ///< or made here; inputs that differ count
+  bool blamed_upstream = false;   ///< an operator or a parameter, or made here
   bool classes = false;           ///< elements of another class here or, unseen, upstream
   bool known = false;             ///< both sides were seen, or stood in for
 };
@@ -64,6 +65,7 @@ class Labeller {
     double b2 = 0.0;
     double b_sum = 0.0;
     bool culprit = false;
+    bool blamed = false;  ///< not the inputs of the network
     bool classes = false;
     double scale = 0.0;  ///< largest input norm per root of its elements
     double largest_r = 0.0;
@@ -84,6 +86,7 @@ class Labeller {
       const Depth& depth = depth_[value];
       in.any = true;
       in.culprit = in.culprit || depth.culprit_upstream;
+      in.blamed = in.blamed || depth.blamed_upstream;
       in.classes = in.classes || depth.classes;
       in.r2 += depth.r * depth.r;
       in.b2 += depth.b * depth.b;
@@ -121,17 +124,32 @@ class Labeller {
     }
     if (found.state == State::unreadable) {
       judgement.label = Label::unjudged;
-    } else if (found.judgement.cause == Cause::different || found.judgement.new_classes > 0) {
-      judgement.label = Label::watch;
-      judgement.cause = Cause::different;
-      depth.culprit_upstream = input;  // what follows is a victim of the inputs
+    } else if (found.judgement.cause != Cause::none || found.judgement.new_classes > 0) {
+      const bool parameter = context_.problem.values[value].role == Role::parameter;
+      judgement.label = parameter ? Label::culprit : Label::watch;
+      judgement.cause = parameter ? cause_of_parameter(found) : Cause::different;
+      if (parameter) {
+        labels_.first.push_back(value);
+        ++labels_.culprits;
+        depth.culprit_upstream = depth.blamed_upstream = true;
+      }
+      depth.culprit_upstream =
+          depth.culprit_upstream || input;  // what follows is a victim of the inputs
       labels_.inputs_differ = labels_.inputs_differ || input;
     } else {
       judgement.label = Label::healthy;
     }
+    const bool unknown = context_.problem.values[value].role == Role::computed;
+    labels_.unjudged += unknown && judgement.label != Label::healthy ? 1U : 0U;
     judgement.sentence = leaf_sentence(context_, value, found, judgement);
     labels_.judged += judgement.label != Label::unjudged && input ? 1U : 0U;
     labels_.values[value] = std::move(judgement);
+  }
+
+  // Another class tells more only where it is that of a number beyond the range.
+  static Cause cause_of_parameter(const Found& found) {
+    const Cause cause = found.judgement.new_classes > 0 ? found.class_cause : found.judgement.cause;
+    return cause == Cause::overflow || cause == Cause::saturated ? cause : Cause::different;
   }
 
   void step_e(const Incoming& in, const Found& found, Judgement& judgement, Depth& depth) const {
@@ -262,6 +280,7 @@ class Labeller {
 
   void pass_on(const Incoming& in, const Found& found, Depth& depth) const {
     depth.culprit_upstream = in.culprit;
+    depth.blamed_upstream = in.blamed;
     depth.classes = in.classes;
     depth.known = found.state == State::replayed;
     if (found.state == State::replayed) {
@@ -284,6 +303,7 @@ class Labeller {
   static void hand_on(const Incoming& in, const Found& found, Depth& depth) {
     note_unmodelled(in, found, depth);
     depth.culprit_upstream = in.culprit;
+    depth.blamed_upstream = in.blamed;
     depth.classes = found.judgement.new_classes > 0 && !found.exact;
     depth.known = found.state != State::unreadable;
   }
@@ -318,12 +338,13 @@ class Labeller {
     depth.known = found.state != State::unreadable;
     const bool culprit = judgement.label == Label::culprit;
     depth.culprit_upstream = in.culprit || culprit;
+    depth.blamed_upstream = in.blamed || culprit;
     depth.classes = judgement.new_classes + judgement.inherited_classes > 0 && !found.exact;
-    if (culprit && !in.culprit && !blamed) {
+    if (culprit && !in.blamed && !blamed) {
       labels_.first.push_back(value);
     }
     labels_.culprits += culprit ? 1U : 0U;
-    labels_.judged += judgement.label != Label::unjudged ? 1U : 0U;
+    ++(judgement.label != Label::unjudged ? labels_.judged : labels_.unjudged);
     judgement.sentence = sentence(context_, value, found, judgement);
     labels_.values[value] = std::move(judgement);
     return culprit;

@@ -19,6 +19,16 @@ void note(const tensor::View& golden, const tensor::View& target, std::uint64_t 
   found.judgement.worst_target = values_at(target, place).front();
 }
 
+// What becomes of a parameter that the target's type cannot hold.
+Cause cause_beyond_range(double golden, double target, tensor::DType dtype) {
+  if (!std::isfinite(golden) || std::isfinite(replay::round_to(golden, dtype))) {
+    return Cause::none;
+  }
+  return std::isinf(target)                                  ? Cause::overflow
+         : std::abs(target) == replay::largest_finite(dtype) ? Cause::saturated
+                                                             : Cause::none;
+}
+
 // Another class, or more than one step of the coarser type apart.
 bool beyond_rounding(double golden, double target, tensor::DType coarser) {
   return !(std::abs(target - golden) <=
@@ -44,8 +54,11 @@ Result<std::vector<std::uint64_t>> compare(const ValueFacts& facts, const tensor
   found.judgement.new_classes = surveyed.class_mismatches;
   if (surveyed.class_mismatches > 0) {
     note(golden, target, surveyed.mismatches.front(), found);
-    found.class_cause =
-        std::isfinite(found.judgement.worst_golden) ? Cause::nan_made : Cause::golden_overflow;
+    const Cause beyond = cause_beyond_range(found.judgement.worst_golden,
+                                            found.judgement.worst_target, facts.target_dtype);
+    found.class_cause = beyond != Cause::none                         ? beyond
+                        : std::isfinite(found.judgement.worst_golden) ? Cause::nan_made
+                                                                      : Cause::golden_overflow;
     return std::move(surveyed.worst);
   }
   // A score is an error over the scale of its row: the worst ones are among the worst steps.
@@ -54,7 +67,8 @@ Result<std::vector<std::uint64_t>> compare(const ValueFacts& facts, const tensor
     const double g = values_at(golden, place).front();
     const double t = values_at(target, place).front();
     if (exact || beyond_rounding(g, t, found.dtype)) {
-      found.judgement.cause = Cause::different;
+      const Cause beyond = exact ? Cause::none : cause_beyond_range(g, t, facts.target_dtype);
+      found.judgement.cause = beyond == Cause::none ? Cause::different : beyond;
       note(golden, target, at, found);
       break;
     }

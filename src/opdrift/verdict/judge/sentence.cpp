@@ -1,5 +1,6 @@
 #include "opdrift/verdict/judge/sentence.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -66,7 +67,9 @@ std::string group_text(const Judgement& judgement) {
 
 std::string class_text(const Context& context, ValueId value, const Found& found,
                        const Judgement& judgement) {
-  const std::string many = count_text(judgement.new_classes, "element");
+  // A sample counts what it looked at.
+  const std::string many =
+      (judgement.sampled > 0 ? "at least " : "") + count_text(judgement.new_classes, "element");
   const std::string where = worst_text(context, value, judgement);
   const ValueFacts& facts = context.facts.values[value];
   switch (judgement.cause) {
@@ -167,6 +170,16 @@ std::string healthy_text(const Found& found, const Judgement& judgement) {
   return text;
 }
 
+// People know operators, not constants.
+std::string reader_text(const Context& context, ValueId value) {
+  for (const ProblemOperator& op : context.problem.operators) {
+    if (std::find(op.inputs.begin(), op.inputs.end(), value) != op.inputs.end()) {
+      return " (read by " + op.op->type + " \"" + op.op->name + "\")";
+    }
+  }
+  return "";
+}
+
 std::string unjudged_text(const Found& found) {
   return found.reason.empty() ? "nothing to replay it with" : found.reason;
 }
@@ -224,9 +237,23 @@ std::string leaf_sentence(const Context& context, ValueId value, const Found& fo
   if (judgement.label == Label::healthy) {
     return found.equal ? "equal" : "equal but for the rounding of its type";
   }
-  const std::string what = parameter ? "the target uses other parameters than the golden"
-                                     : "the inputs of the two runs differ";
-  return what + worst_text(context, value, judgement);
+  if (context.problem.values[value].role == ProblemValue::Role::computed) {
+    return "differs from the golden, and nothing that was judged makes it" +
+           worst_text(context, value, judgement);
+  }
+  if (!parameter) {
+    return "the inputs of the two runs differ" + worst_text(context, value, judgement);
+  }
+  const std::string reader = reader_text(context, value);
+  const std::string where = worst_text(context, value, judgement);
+  if (judgement.cause == Cause::overflow) {
+    return "a parameter" + reader + " is beyond the range of " + type_text(found) + where;
+  }
+  if (judgement.cause == Cause::saturated) {
+    return "a parameter" + reader + " is clamped at the largest number of " + type_text(found) +
+           where;
+  }
+  return "the target uses another parameter than the golden" + reader + where;
 }
 
 }  // namespace opdrift::verdict::judging

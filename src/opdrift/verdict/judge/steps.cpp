@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_set>
 
 #include "opdrift/replay/number_format.hpp"
 
@@ -164,13 +165,16 @@ bool beyond_doubt(const Judgement& judgement) {
 }
 
 void compare_classes(const Elements& elements, const Formats& formats, Found& found) {
+  std::unordered_set<std::uint64_t> counted;  // an element may be drawn and stand out as well
   for (std::size_t i = 0; i < elements.golden.size(); ++i) {
     const ClassOf result = judge_class(elements, i, formats);
-    if (!result.differs) {
-      found.shared_nonfinite += std::isfinite(elements.golden[i]) ? 0U : 1U;
+    const bool regular = !result.differs && std::isfinite(elements.golden[i]);
+    if (regular || !counted.insert(elements.position(i)).second) {
       continue;
     }
-    if (!result.fresh) {
+    if (!result.differs) {
+      ++found.shared_nonfinite;
+    } else if (!result.fresh) {
       ++found.judgement.inherited_classes;
     } else if (++found.judgement.new_classes == 1) {
       found.class_cause = result.cause;
