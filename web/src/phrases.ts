@@ -555,6 +555,7 @@ const remarks: Phrase[] = [
     "the further runs are of a finer type than the target in {n1} tensors and say nothing of what that costs; give a run of its precision with --baseline-precision",
     "其余运行在 {n1} 个张量上的类型比被测更精细,无法说明被测精度的代价;请用 --baseline-precision 给出同精度的运行",
   ],
+  ["{n1} tensor(s) of the target not dumped, hence not compared: {s1}", "被测有 {n1} 个张量未转储,因此未比较:{s1}"],
   ["judged by limits: {s1}", "按阈值判定:{s1}"],
   [
     "no model tells what the operators should compute; give the golden's with --graph",

@@ -300,9 +300,25 @@ class Indexer {
         index_.notes.push_back(
             "making all tensors visible changed the model's final outputs; see manifest.json");
       }
+      std::map<std::string, std::size_t> left_out;
       for (const io::ManifestSkip& skip : manifest.skipped) {
         index_.ledger.push_back(
             {side_, path_, skip.tensor_name, LedgerState::ignored, "not dumped: " + skip.reason});
+        ++left_out[skip.reason];
+      }
+      note_left_out(left_out);
+    }
+  }
+
+  // What nobody compared must not look as if it agreed.
+  void note_left_out(const std::map<std::string, std::size_t>& left_out) {
+    for (const auto& [reason, count] : left_out) {
+      const std::string note = std::to_string(count) + (count == 1 ? " tensor" : " tensors") +
+                               " of the target not dumped, hence not compared: " + reason;
+      const bool known =
+          std::find(index_.notes.begin(), index_.notes.end(), note) != index_.notes.end();
+      if (side_ == verdict::RunSide::target && !known) {
+        index_.notes.push_back(note);
       }
     }
   }

@@ -282,16 +282,21 @@ TEST_F(JudgeCompare, ASecondModelIsRefusedBeforeAnythingIsRead) {
   EXPECT_EQ(result.error().code, ErrorCode::invalid_argument);
 }
 
+// Found through the manifest, which stands in the dump or in its steps.
 TEST_F(JudgeCompare, AModelOfTheSameSizeWithOtherBytesIsNotTheGoldens) {
-  ASSERT_TRUE(io::write_file(path("golden/manifest.json"),
-                             R"({"schema":"opdrift.dump","schema_version":1,"model":{"path":")" +
-                                 path("model.onnx") + R"(","size_bytes":)" +
-                                 std::to_string(std::filesystem::file_size(path("model.onnx"))) +
-                                 R"(,"content_hash":"fnv1a64:0000000000000000"}})"));
-  const auto model = golden_model("", path("golden"));
-  ASSERT_TRUE(model);
-  EXPECT_FALSE(model->model);
-  EXPECT_NE(model->note.find("has changed"), std::string::npos) << model->note;
+  std::filesystem::create_directories(path("golden/step2"));
+  for (const char* manifest : {"golden/step2/manifest.json", "golden/manifest.json"}) {
+    ASSERT_TRUE(io::write_file(path(manifest),
+                               R"({"schema":"opdrift.dump","schema_version":1,"model":{"path":")" +
+                                   path("model.onnx") + R"(","size_bytes":)" +
+                                   std::to_string(std::filesystem::file_size(path("model.onnx"))) +
+                                   R"(,"content_hash":"fnv1a64:0000000000000000"}})"));
+    const auto model = golden_model("", path("golden"));
+    ASSERT_TRUE(model);
+    EXPECT_FALSE(model->model);
+    EXPECT_NE(model->note.find("has changed"), std::string::npos) << model->note;
+    std::filesystem::remove(path(manifest));
+  }
 }
 
 /// The chain with a Reshape ("flat") and a Concat ("twice") of the first sum, and a Neg ("side") of

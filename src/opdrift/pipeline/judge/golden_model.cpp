@@ -4,10 +4,12 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <utility>
 
 #include "opdrift/base/byte_cursor.hpp"
 #include "opdrift/base/mapped_file.hpp"
+#include "opdrift/base/natural_order.hpp"
 #include "opdrift/base/stable_hash.hpp"
 #include "opdrift/io/dump_manifest.hpp"
 
@@ -21,6 +23,25 @@ namespace fs = std::filesystem;
 std::array<fs::path, 2> places_of(const std::string& model_path, const fs::path& dump) {
   const fs::path named(model_path);
   return {named, dump / named.filename()};
+}
+
+/// The folder with the manifest: the dump, or the first of its steps that has one.
+std::optional<fs::path> manifest_folder(const fs::path& dump) {
+  std::error_code problem;
+  if (fs::exists(dump / io::kManifestFileName, problem)) {
+    return dump;
+  }
+  std::optional<fs::path> first;
+  for (fs::directory_iterator at(dump, problem), end; !problem && at != end;
+       at.increment(problem)) {
+    const bool earlier =
+        !first || natural_less(at->path().filename().string(), first->filename().string());
+    std::error_code ignored;
+    if (earlier && fs::exists(at->path() / io::kManifestFileName, ignored)) {
+      first = at->path();
+    }
+  }
+  return first;
 }
 
 /// Retrained weights leave the size of a model as it was.
@@ -43,16 +64,16 @@ Result<GoldenModel> golden_model(const std::string& given, const std::string& go
     OPDRIFT_TRY(found.model, io::onnx::open_model(given));
     return found;
   }
-  const fs::path manifest_path = fs::path(golden_dump) / io::kManifestFileName;
-  std::error_code problem;
-  if (!fs::exists(manifest_path, problem)) {
+  const std::optional<fs::path> folder = manifest_folder(golden_dump);
+  if (!folder) {
     return found;
   }
-  const auto manifest = io::read_dump_manifest(manifest_path.string());
+  const auto manifest = io::read_dump_manifest((*folder / io::kManifestFileName).string());
   if (!manifest || manifest->model_path.empty()) {
     return found;
   }
-  for (const fs::path& place : places_of(manifest->model_path, golden_dump)) {
+  for (const fs::path& place : places_of(manifest->model_path, *folder)) {
+    std::error_code problem;
     const auto size = fs::file_size(place, problem);
     if (problem) {
       continue;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 
+#include "opdrift/replay/registry.hpp"
 #include "opdrift/replay/replay.hpp"
 #include "opdrift/verdict/explain/narrow_sums.hpp"
 
@@ -105,15 +106,9 @@ std::string_view epsilon_name(const Call& call) {
   return call.has({"eps"}) && !call.has({"epsilon"}) ? "eps" : "epsilon";
 }
 
-Values normalised_with(const OperatorKind& kind, const Call& call, double epsilon,
-                       Positions positions) {
-  graph::Operator changed = call.op;
-  graph::Attribute attribute;
-  attribute.kind = graph::Attribute::Kind::real;
-  attribute.reals = {epsilon};
-  changed.attributes[std::string(epsilon_name(call))] = attribute;
-  OPDRIFT_TRY(const replay::Outputs outputs,
-              replay::evaluate(kind, Call{changed, call.inputs, call.deltas, call.limits}));
+/// Output 0 of a kind at some positions, replayed whole.
+Values replayed_at(const OperatorKind& kind, const Call& call, Positions positions) {
+  OPDRIFT_TRY(const replay::Outputs outputs, replay::evaluate(kind, call));
   std::vector<double> values;
   for (const std::uint64_t at : positions) {
     if (outputs.empty() || at >= outputs.front().size()) {
@@ -124,6 +119,16 @@ Values normalised_with(const OperatorKind& kind, const Call& call, double epsilo
   return values;
 }
 
+Values normalised_with(const OperatorKind& kind, const Call& call, double epsilon,
+                       Positions positions) {
+  graph::Operator changed = call.op;
+  graph::Attribute attribute;
+  attribute.kind = graph::Attribute::Kind::real;
+  attribute.reals = {epsilon};
+  changed.attributes[std::string(epsilon_name(call))] = attribute;
+  return replayed_at(kind, Call{changed, call.inputs, call.deltas, call.limits}, positions);
+}
+
 std::vector<Alternative> other_epsilons(const OperatorKind& kind, const Call& call) {
   std::vector<Alternative> alternatives;
   const Array* input = call.input(0);
@@ -131,7 +136,7 @@ std::vector<Alternative> other_epsilons(const OperatorKind& kind, const Call& ca
     return alternatives;
   }
   const double own = call.real({"epsilon", "eps"}, 1e-5);
-  for (const double epsilon : {1e-3, 1e-5, 1e-6, 1e-12, 0.0}) {
+  for (const double epsilon : {0.1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-12, 0.0}) {
     if (std::abs(epsilon - own) <= 1e-3 * own) {
       continue;
     }
@@ -143,6 +148,59 @@ std::vector<Alternative> other_epsilons(const OperatorKind& kind, const Call& ca
         {ExplanationKind::other_function, text.data(), [&kind, call, epsilon](Positions positions) {
            return normalised_with(kind, call, epsilon, positions);
          }});
+  }
+  return alternatives;
+}
+
+/// Kinds that read the same inputs and are taken for each other.
+struct Sibling {
+  std::string_view kind;
+  std::string_view other;
+};
+
+constexpr Sibling kSiblings[] = {
+    {"MaxPool", "AveragePool"},
+    {"AveragePool", "MaxPool"},
+    {"GlobalAveragePool", "GlobalMaxPool"},
+    {"GlobalMaxPool", "GlobalAveragePool"},
+    {"Add", "Mul"},
+    {"Add", "Sub"},
+    {"Sub", "Add"},
+    {"Mul", "Add"},
+    {"Mul", "Div"},
+    {"Div", "Mul"},
+    {"Max", "Min"},
+    {"Min", "Max"},
+    {"ReduceMean", "ReduceSum"},
+    {"ReduceMean", "ReduceMax"},
+    {"ReduceSum", "ReduceMean"},
+    {"ReduceMax", "ReduceMean"},
+    {"ReduceMax", "ReduceMin"},
+    {"ReduceMin", "ReduceMax"},
+    {"Softmax", "Identity"},
+    {"Softmax", "LogSoftmax"},
+    {"LogSoftmax", "Softmax"},
+};
+
+std::vector<Alternative> siblings(const OperatorKind& kind, const Call& call) {
+  std::vector<Alternative> alternatives;
+  const Array* input = call.input(0);
+  if (input == nullptr || input->size() > kMostNormalised) {
+    return alternatives;
+  }
+  for (const Sibling& sibling : kSiblings) {
+    const auto kinds = replay::all_kinds();
+    const auto other = std::find_if(kinds.begin(), kinds.end(), [&](const OperatorKind& one) {
+      return one.name == sibling.other;
+    });
+    if (sibling.kind == kind.name && other != kinds.end()) {
+      alternatives.push_back({ExplanationKind::other_function,
+                              "computes " + std::string(sibling.other) + " where " +
+                                  std::string(kind.name) + " is expected",
+                              [&found = *other, call](Positions positions) {
+                                return replayed_at(found, call, positions);
+                              }});
+    }
   }
   return alternatives;
 }
@@ -176,7 +234,7 @@ std::vector<Alternative> operator_alternatives(const OperatorKind& kind, const C
   if (refit::sums_in_order(kind) && narrow) {
     return narrow_accumulators(kind, call, stored);
   }
-  return {};
+  return siblings(kind, call);
 }
 
 }  // namespace opdrift::verdict

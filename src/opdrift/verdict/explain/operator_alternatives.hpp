@@ -10,7 +10,9 @@
 //   activations     f'(x) for every other activation f': identity, Relu, LeakyRelu (0.01), Relu6,
 //                   Sigmoid, HardSigmoid (1/5 and 1/6), Tanh, Gelu, Gelu through tanh, QuickGelu,
 //                   Silu, HardSwish
-//   normalisations  epsilon 1e-3, 1e-5, 1e-6, 1e-12, 0
+//   normalisations  epsilon 0.1 to 1e-8 by powers of ten, 1e-12, 0
+//   siblings        the kind it is taken for: the other pooling, reduction or binary operation, a
+//                   Softmax left out
 //   weighted kinds  s <- round(s + x_k w_k) and s <- round(s + round(x_k w_k)) in the order of k,
 //   the
 //                   sum kept in the narrow type; then the addend

@@ -101,6 +101,24 @@ TEST(OperatorAlternatives, AnotherEpsilonIsNamed) {
   EXPECT_THAT(found.front().sentence, HasSubstr("adds epsilon 0.001 where 1e-05 is expected"));
 }
 
+TEST(OperatorAlternatives, TheKindItWasTakenForIsNamed) {
+  const Shape shape = {6, 8, 16};
+  for (const auto& [kind, other] :
+       {std::pair("Mul", "Add"), std::pair("Add", "Sub"), std::pair("Max", "Min")}) {
+    Bench bench;
+    bench.op.type = kind;
+    bench.inputs = {array_of(shape, activations(shape, 5)), array_of(shape, activations(shape, 6))};
+    const Values golden = bench.replayed();
+    bench.op.type = other;
+    const Values target = bench.replayed();
+    bench.op.type = kind;
+    const auto found = bench.explained(golden, target, shape);
+    ASSERT_FALSE(found.empty()) << kind;
+    EXPECT_THAT(found.front().sentence,
+                HasSubstr(std::string("computes ") + other + " where " + kind + " is expected"));
+  }
+}
+
 // The sum in float16 after every term, products rounded: the definition, term by term.
 TEST(OperatorAlternatives, HalfAccumulationOfAProduct) {
   const std::size_t m = 12;
