@@ -78,6 +78,33 @@ TEST(Judge, AFaultIsNamedEvenWhereTheInputsDiffer) {
   EXPECT_THAT(run.run.sentence, HasSubstr("first divergence at \"twice\""));
 }
 
+// 1.23e-7 is two steps of float16's subnormals and comes out 3 % off: all of it rounding, so what
+// follows from it is no drift.
+TEST(Judge, ConstantsBelowTheNormalNumbersCauseNoDrift) {
+  N net;
+  const ValueId x = net.input("x", N::noise({64}, 1));
+  const ValueId tiny = net.parameter("tiny", replay::scalar_array(1.23e-7));
+  const ValueId large = net.parameter("large", replay::scalar_array(1e6));
+  const ValueId y = net.op("scaled", "Mul", {x, tiny});
+  net.op("back", "Mul", {y, large});
+  net.run({DType::f32}, {DType::f32});
+  const double rounded = replay::round_to(1.23e-7, DType::f16);
+  net.store(RunSide::target, tiny, replay::scalar_array(rounded), DType::f16);
+  const Array inputs = net.stored(RunSide::target, x);
+  Array product = inputs;
+  for (double& value : product.values) {
+    value = replay::round_to(value * rounded, DType::f32);
+  }
+  net.store(RunSide::target, y, product, DType::f32);
+  for (double& value : product.values) {
+    value = replay::round_to(value * 1e6, DType::f32);
+  }
+  net.store(RunSide::target, net.id("back"), product, DType::f32);
+  const JudgedRun run = net.judge();
+  EXPECT_EQ(run.run.outcome, Outcome::pass);
+  EXPECT_THAT(net.with(run, Label::healthy), ElementsAre("x", "tiny", "scaled", "back"));
+}
+
 TEST(Judge, AMaskBeyondTheRangeIsSaidToBeOne) {
   for (const double stored : {-HUGE_VAL, -65504.0}) {
     N net;

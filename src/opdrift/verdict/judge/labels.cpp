@@ -138,6 +138,8 @@ class Labeller {
       labels_.inputs_differ = labels_.inputs_differ || input;
     } else {
       judgement.label = Label::healthy;
+      // Below the normal numbers rounding costs more than 0.42 u, and is still nothing but that.
+      depth.b = judgement.depth = std::max(depth.b, depth.r);
     }
     const bool unknown = context_.problem.values[value].role == Role::computed;
     labels_.unjudged += unknown && judgement.label != Label::healthy ? 1U : 0U;
