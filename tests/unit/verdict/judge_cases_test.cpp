@@ -78,6 +78,19 @@ TEST(Judge, AFaultIsNamedEvenWhereTheInputsDiffer) {
   EXPECT_THAT(run.run.sentence, HasSubstr("first divergence at \"twice\""));
 }
 
+TEST(Judge, WhatFollowsFromAnInfiniteParameterIsItsVictim) {
+  N net;
+  const ValueId x = net.input("x", N::noise({64}, 1, 1000.0));
+  const ValueId c = net.parameter("c", replay::scalar_array(1e5));
+  const ValueId y = net.op("quotient", "Div", {x, c});
+  net.run({DType::f32}, {DType::f16});
+  net.store(RunSide::target, c, replay::scalar_array(HUGE_VAL), DType::f16);
+  net.store(RunSide::target, y, Array{{64}, std::vector<double>(64, 0.0), DType::f16}, DType::f16);
+  const JudgedRun run = net.judge();
+  EXPECT_THAT(net.with(run, Label::culprit), ElementsAre("c"));
+  EXPECT_THAT(net.with(run, Label::victim), ElementsAre("quotient"));
+}
+
 // 1.23e-7 is two steps of float16's subnormals and comes out 3 % off: all of it rounding, so what
 // follows from it is no drift.
 TEST(Judge, ConstantsBelowTheNormalNumbersCauseNoDrift) {

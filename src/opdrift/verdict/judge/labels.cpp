@@ -132,6 +132,8 @@ class Labeller {
         labels_.first.push_back(value);
         ++labels_.culprits;
         depth.culprit_upstream = depth.blamed_upstream = true;
+        // No norm tells how far an Inf is from a number: all that it was is lost.
+        depth.r = depth.classes ? std::max(depth.r, 1.0) : depth.r;
       }
       depth.culprit_upstream =
           depth.culprit_upstream || input;  // what follows is a victim of the inputs
