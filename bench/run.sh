@@ -113,6 +113,8 @@ judging() {
   models_folder=${OPDRIFT_DEPS:-build/deps}
   [ -f "$data/large.onnx" ] || "$bin/make_model" "$data/large.onnx" 24
   judge large "$data/large.onnx"
+  [ -f "$data/transformer.onnx" ] || "$bin/make_model" "$data/transformer.onnx" 8 transformer
+  judge transformer "$data/transformer.onnx"
   judge mlsd_512x512_large "$models_folder/line-models/mlsd_512x512_large.onnx"
   judge ocr_det_640x640 "$models_folder/ocr-models/ch_PP-OCRv4_det_infer.onnx" --dim x:2=640 --dim x:3=640
   judge ocr_rec_48x320 "$models_folder/ocr-models/ch_PP-OCRv4_rec_infer.onnx" --dim x:3=320
