@@ -65,11 +65,20 @@ std::string group_text(const Judgement& judgement) {
   return text + ", whose results were not dumped)";
 }
 
+// A sample counts what it looked at, which may be all that there is.
+bool saw_all_classes(const Context& context, ValueId value, const Judgement& judgement) {
+  if (judgement.sampled == 0) {
+    return true;
+  }
+  const MeasuredValue known = context.source.measured(value);
+  return known.measurement != nullptr &&
+         known.measurement->class_mismatches == judgement.new_classes + judgement.inherited_classes;
+}
+
 std::string class_text(const Context& context, ValueId value, const Found& found,
                        const Judgement& judgement) {
-  // A sample counts what it looked at.
-  const std::string many =
-      (judgement.sampled > 0 ? "at least " : "") + count_text(judgement.new_classes, "element");
+  const std::string many = (saw_all_classes(context, value, judgement) ? "" : "at least ") +
+                           count_text(judgement.new_classes, "element");
   const std::string where = worst_text(context, value, judgement);
   const ValueFacts& facts = context.facts.values[value];
   switch (judgement.cause) {
