@@ -279,7 +279,8 @@ Bias truncation_bias(std::span<const double> target, std::span<const double> d,
   Bias bias;
   double sum = 0.0;
   for (std::size_t i = 0; i < d.size(); ++i) {
-    if (d[i] != 0.0 && std::isfinite(target[i]) && target[i] != 0.0) {
+    const bool repeated = i > 0 && d[i] == d[i - 1] && target[i] == target[i - 1];
+    if (d[i] != 0.0 && !repeated && std::isfinite(target[i]) && target[i] != 0.0) {
       sum += std::copysign(1.0, target[i]) * d[i] / ulp(target[i], coarser_type);
       ++bias.count;
     }

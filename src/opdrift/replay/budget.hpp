@@ -147,7 +147,8 @@ std::vector<double> carried(std::span<const double> golden, std::span<const doub
 std::vector<double> with_noise(std::span<const double> values, std::span<const double> sigma2,
                                std::uint64_t seed);
 
-/// Step H, truncation: mean of sign(t) d / ulp_T(t) over elements with d != 0, and their number.
+/// Step H, truncation: mean of sign(t) d / ulp_T(t) over elements with d != 0, and their number. An
+/// element like the one before it tells nothing new and is left out.
 struct Bias {
   double mean = 0.0;
   std::uint64_t count = 0;

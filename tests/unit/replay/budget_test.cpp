@@ -163,6 +163,12 @@ TEST(Truncation, BiasOfMinusHalf) {
   EXPECT_NEAR(truncation_bias(t, d, DType::f16).mean, -0.5, 0.05);
 }
 
+TEST(TruncationBias, CountsAConstantOnce) {
+  const Values t(18, 1.0);
+  const Values d(18, -0.0004);
+  EXPECT_EQ(truncation_bias(t, d, DType::f16).count, 1U);
+}
+
 TEST(Carried, AddsTheGoldensOwnError) {
   const Values g = {1.5, HUGE_VAL};
   const Values fg = {1.25, HUGE_VAL};

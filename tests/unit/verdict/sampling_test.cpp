@@ -111,6 +111,29 @@ TEST(Sampling, WhatIsNotBeyondDoubtIsConfirmedByTheWholeReplay) {
   }
 }
 
+// One channel of many is hit by few random draws or none, whatever it errs by.
+TEST(Sampling, AnErrorOfOneChannelIsAsLargeAsInTheWholeReplay) {
+  MemoryNetwork net;
+  const ValueId x = net.input("image", N::noise({1, 8, 20, 20}, 1));
+  const ValueId w = net.parameter("w", N::noise({300, 8, 3, 3}, 2, 0.1));
+  net.op("conv", "Conv", {x, w}, {{"pads", N::ints({1, 1, 1, 1})}});
+  net.run(stored_as(DType::f32), stored_as(DType::f16), {{"conv", [](Array& y) {
+                                                            for (std::size_t i = 0; i < 400; ++i) {
+                                                              y.values[7 * 400 + i] *= 20.0;
+                                                            }
+                                                          }}});
+  const Judgement sampled = net.of(net.judge(), "conv");
+  JudgeOptions options;
+  options.strongest = Tier::replay;
+  const Judgement whole = net.of(net.judge(options), "conv");
+  EXPECT_EQ(sampled.label, Label::culprit);
+  ASSERT_EQ(sampled.tier, Tier::sampled);
+  ASSERT_EQ(whole.tier, Tier::replay);
+  EXPECT_NEAR(sampled.q_own, whole.q_own,
+              0.5 * whole.q_own);  // that channel's budget is missed too
+  EXPECT_NEAR(sampled.own, whole.own, 0.1 * whole.own);
+}
+
 TEST(Survey, FindsClassesNormsAndTheWorstElements) {
   Array g = N::noise({100, 32}, 1);
   Array t = g;

@@ -120,6 +120,33 @@ void keep(const replay::Ratios& ratios, Found& found) {
   found.own_norm = ratios.own_norm;
 }
 
+// Few random draws fall into few channels. What the whole tensor errs by beyond them is the
+// operator's own as far as it is where errors stand out. Only for what leaves no doubt, so that it
+// changes how much is said, not who is blamed.
+void count_missed(const Elements& elements, std::span<const double> d, double budget,
+                  Found& found) {
+  if (elements.random == 0 || !beyond_doubt(found.judgement)) {
+    return;
+  }
+  double drawn = 0.0;
+  double standing_out = 0.0;
+  double own = 0.0;
+  for (std::size_t i = 0; i < d.size(); ++i) {
+    const double e = elements.target[i] - elements.golden[i];
+    const double squared = std::isfinite(e) ? e * e : 0.0;
+    drawn += i < elements.random ? squared : 0.0;
+    standing_out += i < elements.random ? 0.0 : squared;
+    own += i < elements.random ? 0.0 : d[i] * d[i];
+  }
+  const double missed = found.error_norm * found.error_norm - drawn * elements.share();
+  if (!(missed > 0.0) || !(standing_out > 0.0) || !(budget > 0.0) || !std::isfinite(missed)) {
+    return;
+  }
+  const double mine = missed * std::min(1.0, own / standing_out);
+  found.own_norm = std::sqrt(found.own_norm * found.own_norm + mine);
+  found.judgement.q_own = std::max(found.judgement.q_own, found.own_norm / budget);
+}
+
 // A replay that is not finite where the golden is says that it is not this operator.
 bool replay_breaks(const Elements& elements) {
   std::size_t broken = 0;
@@ -213,6 +240,7 @@ void weigh(const Elements& elements, const Formats& formats, const WiderSpread& 
     point_at(elements, first.worst, judgement);
   }
   if (!exceeds(judgement) || !wider) {
+    count_missed(elements, own.d, first.budget, found);
     return;
   }
   const Result<std::vector<double>> spread = wider();
@@ -222,7 +250,9 @@ void weigh(const Elements& elements, const Formats& formats, const WiderSpread& 
   for (std::size_t i = 0; i < sigma2.size(); ++i) {
     sigma2[i] += (*spread)[i];
   }
-  keep(ratios_of(elements, own.d, sigma2), found);
+  const replay::Ratios wide = ratios_of(elements, own.d, sigma2);
+  keep(wide, found);
+  count_missed(elements, own.d, wide.budget, found);
   judgement.wider_inputs = !exceeds(judgement);
 }
 
