@@ -25,7 +25,7 @@ struct Labels {
   std::vector<std::optional<Judgement>> values;  ///< by ValueId
   std::vector<ValueId> first;                    ///< culprits without a culprit upstream, in order
   std::size_t culprits = 0;
-  std::size_t judged = 0;  ///< values with a label other than UNJUDGED
+  std::size_t judged = 0;    ///< values with a label other than UNJUDGED
   std::size_t unjudged = 0;  ///< both sides have them, and nothing tells what they should be
   bool inputs_differ = false;
   std::vector<ValueId> lost_outputs;  ///< outputs of the network that one side lacks
