@@ -42,6 +42,7 @@ struct Options {
   std::vector<std::string> goldens;  ///< of --golden; the first one stands for a missing GOLDEN
   std::string baseline;
   std::vector<std::string> graphs;
+  std::string target_weights;
   std::string rule;
   std::string assume;
   std::string only;
@@ -76,6 +77,9 @@ void add_options(CLI::App& app, Options& options) {
                  "the target's compiled model (.om, json of atc --mode=1, ge_proto text), or the "
                  "golden's ONNX model; may be repeated")
       ->allow_extra_args(false);
+  app.add_option("--target-weights", options.target_weights,
+                 "ONNX model with the weights that the target used, where they differ from the "
+                 "golden's on purpose (quantised, pruned, tuned further)");
   app.add_option("--rule,--gate", options.rule,
                  "what decides: verdict[=LIMIT] (needs a model), or limits: cosine=X, rel_l2=X, "
                  "max_abs=X, max_rel=X, sqnr=DB, allclose[=RTOL:ATOL]");
@@ -139,6 +143,7 @@ Result<pipeline::CompareOptions> compare_options(const Options& options) {
   compare.baseline = options.baseline;
   compare.explain = !options.no_explanations;
   compare.graphs = options.graphs;
+  compare.target_weights = options.target_weights;
   compare.only = options.only;
   compare.jobs = options.jobs;
   compare.max_elements = options.max_elements;

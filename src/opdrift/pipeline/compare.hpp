@@ -36,6 +36,8 @@ struct CompareOptions {
   /// Without graph json the sides pair by names; without a model the one that the golden's manifest
   /// names is taken.
   std::vector<std::string> graphs;
+  /// ONNX model with the weights that the target used; "": the golden's.
+  std::string target_weights;
   std::string only;               ///< regular expression on operator names; "" for all
   std::uint64_t first_order = 0;  ///< compare from this position in execution order on
   std::uint64_t last_order = ~std::uint64_t{0};

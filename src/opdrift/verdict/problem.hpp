@@ -26,6 +26,8 @@ struct ProblemValue {
   std::string name;
   Role role = Role::computed;
   bool network_output = false;
+  /// A parameter that was given for the target: it may differ from the golden's, on purpose.
+  bool given_for_target = false;
 };
 
 struct ProblemOperator {

@@ -24,11 +24,11 @@ using verdict::Outcome;
 constexpr std::size_t kWidth = 64;
 
 /// x -> Add c -> Relu -> Mul by itself -> y over 64 elements.
-onnx::Model chain() {
+onnx::Model chain(float factor = 1.0F) {
   onnx::Model model = io::testing::empty_model();
   std::vector<float> c;
   for (std::size_t i = 0; i < kWidth; ++i) {
-    c.push_back(0.01F * static_cast<float>(i));
+    c.push_back(factor * 0.01F * static_cast<float>(i));
   }
   model.graph.inputs = {io::testing::floats("x", {{kWidth, ""}})};
   model.graph.initializers = {io::testing::constant("c", {kWidth}, c)};
@@ -272,6 +272,38 @@ TEST_F(JudgeCompare, RowsMeasuredWhileTheyAreJudgedHoldWhatMeasuringAloneFinds) 
     metrics::testing::expect_identical(*judged.tensors[i].measurement,
                                        *measured.tensors[i].measurement);
   }
+}
+
+TEST_F(JudgeCompare, WeightsThatTheTargetHasOnPurposeAreGivenAndNobodyIsBlamed) {
+  ASSERT_TRUE(onnx::write_model(path("tuned.onnx"), chain(2.0F)));
+  write("tuned", tensor::DType::f16,
+        run_chain(tensor::DType::f16, [](Values& run, const std::string& name) {
+          for (std::size_t i = 0; name == "first" && i < kWidth; ++i) {
+            const double c = static_cast<double>(0.02F * static_cast<float>(i));
+            run["first"][i] = replay::round_to(run["x"][i] + c, tensor::DType::f16);
+          }
+        }));
+  const auto without = compare("tuned");
+  EXPECT_EQ(row(without, "first")->judgement->label, Label::culprit);
+  CompareOptions options;
+  options.target_weights = path("tuned.onnx");
+  const auto with = compare("tuned", options);
+  ASSERT_TRUE(with.verdict);
+  EXPECT_EQ(with.verdict->outcome, Outcome::pass) << with.verdict->sentence;
+  EXPECT_EQ(row(with, "first")->judgement->label, Label::healthy);
+  ASSERT_FALSE(with.notes.empty());
+  EXPECT_NE(with.notes.front().find("1 parameters of the target are those of"), std::string::npos)
+      << with.notes.front();
+}
+
+TEST_F(JudgeCompare, WeightsOfTheTargetThatCannotBeReadAreRefusedBeforeAnythingIsRead) {
+  write("target", tensor::DType::f16, run_chain(tensor::DType::f16, nullptr));
+  CompareOptions options;
+  options.graphs = {path("model.onnx")};
+  options.target_weights = path("absent.onnx");
+  const auto result = compare_dumps(path("target"), path("golden"), options);
+  ASSERT_FALSE(result);
+  EXPECT_NE(result.error().to_string().find("absent.onnx"), std::string::npos);
 }
 
 TEST_F(JudgeCompare, ASecondModelIsRefusedBeforeAnythingIsRead) {

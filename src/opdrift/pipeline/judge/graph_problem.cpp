@@ -11,7 +11,7 @@ verdict::ValueId add_value(GraphProblem& made, const std::string& name,
   const auto [found, added] =
       made.value_of.emplace(name, static_cast<verdict::ValueId>(made.problem.values.size()));
   if (added) {
-    made.problem.values.push_back({name, role, false});
+    made.problem.values.push_back({.name = name, .role = role});
     made.parameters.emplace_back();
   }
   return found->second;

@@ -18,6 +18,8 @@ struct GraphProblem {
   verdict::Problem problem;
   std::unordered_map<std::string, verdict::ValueId> value_of;  ///< by value name
   std::vector<std::optional<tensor::View>> parameters;         ///< by ValueId, where there is data
+  /// Those that the target used in their place, by ValueId; shorter or empty: none.
+  std::vector<std::optional<tensor::View>> target_parameters;
   /// Constant nodes, which are no operators of the problem: their names and what they give.
   std::vector<std::pair<std::string, verdict::ValueId>> constants;
   std::vector<std::string> notes;  ///< what was left out, and why

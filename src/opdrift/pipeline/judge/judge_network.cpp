@@ -242,7 +242,8 @@ Status judge_network(const NetworkInputs& inputs, const NetworkOptions& network,
   OPDRIFT_TRY(const GoldenModel model, model_of(options, network.golden_path));
   NetworkJudge judge(inputs, network, compared);
   if (model.model) {
-    const GraphProblem problem = onnx_problem(*model.model);
+    GraphProblem problem = onnx_problem(*model.model);
+    OPDRIFT_CHECK_OK(take_target_weights(options, problem));
     OPDRIFT_CHECK_OK(judge.by_model(problem, row_of_job, judge_run_options(options), result));
   }
   if (!result.verdict && !result.interrupted) {

@@ -203,6 +203,7 @@ Status judge_pairs(const MeasuredPairs& pairs, verdict::RunResult& result) {
     }
   }
   GraphProblem problem = onnx_problem(*model.model);
+  OPDRIFT_CHECK_OK(take_target_weights(pairs.options, problem));
   judge.note_inner_inputs(problem);
   OPDRIFT_CHECK_OK(judge.run(problem, result));
   pairs.complete();

@@ -8,6 +8,7 @@
 #include "opdrift/pipeline/judge/explain_run.hpp"
 #include "opdrift/pipeline/judge/golden_model.hpp"
 #include "opdrift/pipeline/judge/network_view.hpp"
+#include "opdrift/pipeline/judge/onnx_problem.hpp"
 #include "opdrift/pipeline/judge/overflow_summary.hpp"
 #include "opdrift/verdict/rejudge.hpp"
 
@@ -215,6 +216,17 @@ Status check_model(const CompareOptions& options) {
   }
   if (models == 1) {
     OPDRIFT_CHECK_OK(io::onnx::open_model(given_model(options)));
+  }
+  if (!options.target_weights.empty()) {
+    OPDRIFT_CHECK_OK(io::onnx::open_model(options.target_weights));
+  }
+  return Unit{};
+}
+
+Status take_target_weights(const CompareOptions& options, GraphProblem& problem) {
+  if (!options.target_weights.empty()) {
+    OPDRIFT_TRY(const io::onnx::Model model, io::onnx::open_model(options.target_weights));
+    add_target_parameters(model, problem);
   }
   return Unit{};
 }

@@ -47,6 +47,9 @@ bool wants_verdict(const CompareOptions& options, const verdict::RunResult& resu
 /// told before the work and not after it. Fails as open_model does, and for several models.
 Status check_model(const CompareOptions& options);
 
+/// Gives the problem the target's own weights, if options name a model that has them.
+Status take_target_weights(const CompareOptions& options, GraphProblem& problem);
+
 /// The model that the options or the golden's manifest name. Fails when a given one cannot be read.
 Result<GoldenModel> model_of(const CompareOptions& options, const std::string& golden_path);
 

@@ -17,4 +17,9 @@ namespace opdrift::pipeline {
 /// The problem of the main graph. Parameters are mapped, not copied; they keep the file open.
 GraphProblem onnx_problem(const io::onnx::Model& model);
 
+/// Takes the parameters of `target` that have the names and shapes of the problem's for those that
+/// the target used: weights that were quantised, pruned or tuned on purpose. Notes how many there
+/// are, and those that do not fit.
+void add_target_parameters(const io::onnx::Model& target, GraphProblem& problem);
+
 }  // namespace opdrift::pipeline

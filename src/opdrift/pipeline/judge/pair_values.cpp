@@ -48,7 +48,15 @@ std::optional<std::size_t> PairValues::row_of(ValueId value) const {
   return rows_[value];
 }
 
+const tensor::View* PairValues::given_for_target(ValueId value) const {
+  const auto& given = problem_.target_parameters;
+  return value < given.size() && given[value] ? &*given[value] : nullptr;
+}
+
 bool PairValues::has(RunSide side, ValueId value) const {
+  if (side == RunSide::target && given_for_target(value) != nullptr) {
+    return true;
+  }
   if (is_pair(value)) {
     return true;
   }
@@ -83,6 +91,10 @@ bool PairValues::is_pair(ValueId value) const {
 }
 
 Result<tensor::View> PairValues::view(RunSide side, ValueId value) const {
+  if (const tensor::View* given = given_for_target(value);
+      side == RunSide::target && given != nullptr) {
+    return metrics::resident_views(*given, {}, 0).front();
+  }
   if (!is_pair(value)) {
     return lone_view(side, value);
   }
@@ -95,7 +107,8 @@ Result<tensor::View> PairValues::view(RunSide side, ValueId value) const {
 }
 
 Result<verdict::ValueOutline> PairValues::outline(RunSide side, ValueId value) const {
-  if (!is_pair(value) || !known_.outline) {
+  if (!is_pair(value) || (side == RunSide::target && given_for_target(value) != nullptr) ||
+      !known_.outline) {
     return ValueSource::outline(side, value);
   }
   auto both = known_.outline(*pairs_[value]);
@@ -108,7 +121,8 @@ Result<verdict::ValueOutline> PairValues::outline(RunSide side, ValueId value) c
 }
 
 verdict::MeasuredValue PairValues::measured(ValueId value) const {
-  if (!is_pair(value) || !known_.measured || !open_pairs_.pair(*pairs_[value])) {
+  if (!is_pair(value) || given_for_target(value) != nullptr || !known_.measured ||
+      !open_pairs_.pair(*pairs_[value])) {
     return {};
   }
   return known_.measured(*pairs_[value]);

@@ -55,6 +55,7 @@ class PairValues : public verdict::ValueSource {
  private:
   bool is_pair(verdict::ValueId value) const;
   bool is_stored(verdict::ValueId value) const;
+  const tensor::View* given_for_target(verdict::ValueId value) const;
   Result<tensor::View> lone_view(verdict::RunSide side, verdict::ValueId value) const;
 
   const GraphProblem& problem_;

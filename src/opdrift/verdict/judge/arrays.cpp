@@ -213,11 +213,16 @@ Result<Inputs> load_inputs(const Context& context, const ProblemOperator& op, St
 
 bool is_narrowed(const Context& context, ValueId value, tensor::DType golden,
                  tensor::DType target) {
-  return value < context.problem.values.size() &&
-         context.problem.values[value].role == Role::parameter &&
-         !context.facts.values[value].target && tensor::is_floating(golden) &&
-         tensor::is_floating(target) &&
-         replay::unit_roundoff(target) > replay::unit_roundoff(golden);
+  if (value >= context.problem.values.size() ||
+      context.problem.values[value].role != Role::parameter) {
+    return false;
+  }
+  // What was given for the target is what its model holds, not yet what its arithmetic made of it.
+  const ValueFacts& facts = context.facts.values[value];
+  const bool given = context.problem.values[value].given_for_target;
+  const tensor::DType held = given && facts.target ? facts.target_dtype : golden;
+  return (given || !facts.target) && tensor::is_floating(held) && tensor::is_floating(target) &&
+         replay::unit_roundoff(target) > replay::unit_roundoff(held);
 }
 
 ArrayList narrowed(const Context& context, std::span<const ValueId> values, const Inputs& inputs,

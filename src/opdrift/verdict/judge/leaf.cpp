@@ -123,7 +123,8 @@ void compare_leaves(const Context& context, std::vector<Found>& found) {
   const auto body = [&](std::size_t i) {
     const auto value = static_cast<ValueId>(i);
     const ValueFacts& facts = context.facts.values[value];
-    if (facts.both() && facts.producer == kNobody) {
+    if (facts.both() && facts.producer == kNobody &&
+        !context.problem.values[value].given_for_target) {
       found[value].state = Found::State::judged;
       compare_sides(context, value, found[value]);
     }
