@@ -1,4 +1,6 @@
-#include <algorithm>
+#include <array>
+#include <limits>
+#include <optional>
 #include <set>
 
 #include "unit/replay/bench.hpp"
@@ -174,7 +176,8 @@ TEST(DotProducts, NarrowingErrorsAreThoseOfRounding) {
       EXPECT_EQ(errors[i], rounded - values[i]) << values[i];
     }
   }
-  const Values odd = {INFINITY, -INFINITY, NAN};
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const Values odd = {kInfinity, -kInfinity, std::numeric_limits<double>::quiet_NaN()};
   narrowing_errors(odd, half, errors.data());
   EXPECT_EQ(errors[0], 0.0);
   EXPECT_EQ(errors[1], 0.0);

@@ -62,7 +62,7 @@ class UnknownOperator {
     y_ = net.op("y", "SomethingNew", {x});
     Array off = N::noise({4, 4}, 1);
     net.store(RunSide::golden, x, off, DType::f32);
-    off.values[3] = std::nextafter(static_cast<float>(off.values[3]), 9.0F);
+    off.values[3] = static_cast<double>(std::nextafter(static_cast<float>(off.values[3]), 9.0F));
     net.store(RunSide::target, x, off, DType::f32);
     Array target = golden;
     for (std::size_t i = 0; i < target.size(); ++i) {

@@ -234,7 +234,7 @@ Survey survey_measured(const tensor::View& golden, const tensor::View& target,
   BlockReader target_reader(target);
   Surveyor surveyor(row);
   for (const std::uint64_t tile : worst_tiles(known.peaks)) {
-    const double peak = known.peaks[tile];
+    const auto peak = static_cast<double>(known.peaks[tile]);
     if (surveyor.least() * kWorthLooking > peak * peak) {
       break;
     }
