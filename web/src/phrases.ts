@@ -577,10 +577,9 @@ const remarks: Phrase[] = [
   ],
   ["the first {n1} of {n2} culprits were explained", "{n2} 个元凶中解释了前 {n1} 个"],
   [
-    "{n1} parameters of the target are those of '{x1}'; {n2} of another shape were left out",
-    "被测的 {n1} 个参数取自 '{x1}';另有 {n2} 个形状不同,未取用",
+    "{n1} of {n2} parameters are the target's own, from '{x1}'; the others are the golden's",
+    "{n2} 个参数中有 {n1} 个是被测自己的,取自 '{x1}';其余为基准的",
   ],
-  ["{n1} parameters of the target are those of '{x1}'", "被测的 {n1} 个参数取自 '{x1}'"],
   ["the network is too large to be drawn and left out of the result", "网络过大,未写入结果"],
   ["{n1} operators stand on or behind a cycle and cannot be judged", "{n1} 个算子位于环上或环后,无法判定"],
   ["no replay knows any of the calls, or their arguments were not saved", "没有这些调用的重放模型,或其参数未保存"],

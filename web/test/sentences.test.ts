@@ -27,6 +27,7 @@ const ERRORS = [
   /^expected an output (like the input|of another shape)$/, /^expected numbers, found elements of type $/,
   /^expected a position below $/, /slope/, /^(exact Gelu|Gelu through tanh)$/, /^tf32 \(/, /^operator $/,
   /^(from -1 to 1|of 0 or more)$/, /^allclose cannot be decided for /, /^ from what the result keeps/, // of --rule
+  /^weights of the target (are|need) /, /^limits do not look at them$/, /^expected weights with the names /, // of --target-weights
   /^(tensor|operator|normalised|base) name$/, /^, axes reordered$/, // why two were paired: not on the page
 ];
 

@@ -1,7 +1,6 @@
 #include "opdrift/replay/dots.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <map>
 #include <tuple>

@@ -292,8 +292,27 @@ TEST_F(JudgeCompare, WeightsThatTheTargetHasOnPurposeAreGivenAndNobodyIsBlamed) 
   EXPECT_EQ(with.verdict->outcome, Outcome::pass) << with.verdict->sentence;
   EXPECT_EQ(row(with, "first")->judgement->label, Label::healthy);
   ASSERT_FALSE(with.notes.empty());
-  EXPECT_NE(with.notes.front().find("1 parameters of the target are those of"), std::string::npos)
+  EXPECT_NE(with.notes.front().find("1 of 1 parameters are the target's own"), std::string::npos)
       << with.notes.front();
+}
+
+TEST_F(JudgeCompare, WeightsOfTheTargetThatWouldNotBeUsedAreRefused) {
+  write("target", tensor::DType::f16, run_chain(tensor::DType::f16, nullptr));
+  onnx::Model other = chain();
+  other.graph.initializers = {io::testing::constant("c", {2}, std::vector<float>{1.0F, 2.0F})};
+  ASSERT_TRUE(onnx::write_model(path("other.onnx"), other));
+  const auto refusal = [&](CompareOptions options) {
+    const auto result = compare_dumps(path("target"), path("golden"), options);
+    return result ? std::string() : result.error().to_string();
+  };
+  CompareOptions options;
+  options.target_weights = path("other.onnx");
+  EXPECT_NE(refusal(options).find("need the golden's ONNX model"), std::string::npos);
+  options.graphs = {path("model.onnx")};
+  EXPECT_NE(refusal(options).find("names and shapes of the golden's, found none"),
+            std::string::npos);
+  options.decided_by = DecidedBy::gates;
+  EXPECT_NE(refusal(options).find("limits do not look at them"), std::string::npos);
 }
 
 TEST_F(JudgeCompare, WeightsOfTheTargetThatCannotBeReadAreRefusedBeforeAnythingIsRead) {

@@ -26,10 +26,10 @@ struct ExplainRunOptions {
 };
 
 /// Explains the culprits of a judged run, parameters among them, and network inputs that differ:
-/// what would make the wrong tensor out of the right one,
-/// and where in the tensor the error lies. The first culprits of the graph are looked at (16 at
-/// most; the rest is noted); when there is one, every tensor of the target (and of
-/// the step before) is read once more to see whether a culprit holds another one's data.
+/// what would make the wrong tensor out of the right one, and where in the tensor the error lies.
+/// The first culprits of the graph are looked at (16 at most; the rest is noted); when there is
+/// one, every tensor of the target (and of the step before) is read once more to see whether a
+/// culprit holds another one's data.
 void explain_run(const GraphProblem& problem, const PairValues& values,
                  const ExplainRunOptions& options, verdict::RunResult& result);
 

@@ -218,6 +218,11 @@ Status check_model(const CompareOptions& options) {
     OPDRIFT_CHECK_OK(io::onnx::open_model(given_model(options)));
   }
   if (!options.target_weights.empty()) {
+    if (options.decided_by == DecidedBy::gates) {
+      return Error{ErrorCode::invalid_argument,
+                   "weights of the target are for the verdict; limits do not look at them",
+                   options.target_weights};
+    }
     OPDRIFT_CHECK_OK(io::onnx::open_model(options.target_weights));
   }
   return Unit{};
@@ -226,13 +231,20 @@ Status check_model(const CompareOptions& options) {
 Status take_target_weights(const CompareOptions& options, GraphProblem& problem) {
   if (!options.target_weights.empty()) {
     OPDRIFT_TRY(const io::onnx::Model model, io::onnx::open_model(options.target_weights));
-    add_target_parameters(model, problem);
+    OPDRIFT_CHECK_OK(add_target_parameters(model, problem));
   }
   return Unit{};
 }
 
 Result<GoldenModel> model_of(const CompareOptions& options, const std::string& golden_path) {
-  return golden_model(given_model(options), golden_path);
+  OPDRIFT_TRY(GoldenModel found, golden_model(given_model(options), golden_path));
+  if (!found.model && !options.target_weights.empty()) {
+    return Error{ErrorCode::invalid_argument,
+                 "weights of the target need the golden's ONNX model beside them: give it with "
+                 "--graph",
+                 options.target_weights};
+  }
+  return found;
 }
 
 Status conclude(const CompareOptions& options, verdict::RunResult& result, const std::string& why) {

@@ -50,7 +50,8 @@ Status check_model(const CompareOptions& options);
 /// Gives the problem the target's own weights, if options name a model that has them.
 Status take_target_weights(const CompareOptions& options, GraphProblem& problem);
 
-/// The model that the options or the golden's manifest name. Fails when a given one cannot be read.
+/// The model that the options or the golden's manifest name. Fails when a given one cannot be read,
+/// or when weights of the target were given and there is none.
 Result<GoldenModel> model_of(const CompareOptions& options, const std::string& golden_path);
 
 /// Behind all calls of judge_run: rows that hold no value of the graph keep what the limits said

@@ -158,33 +158,38 @@ GraphProblem onnx_problem(const io::onnx::Model& model) {
   return Builder(model).build();
 }
 
-void add_target_parameters(const io::onnx::Model& target, GraphProblem& problem) {
+Status add_target_parameters(const io::onnx::Model& target, GraphProblem& problem) {
   const GraphProblem other = onnx_problem(target);
   problem.target_parameters.resize(problem.problem.values.size());
+  std::size_t all = 0;
   std::size_t taken = 0;
-  std::size_t misfits = 0;
   for (const auto& [name, value] : problem.value_of) {
-    const auto found = other.value_of.find(name);
     if (problem.problem.values[value].role != ProblemValue::Role::parameter ||
-        found == other.value_of.end() || !problem.parameters[value] ||
-        !other.parameters[found->second]) {
+        !problem.parameters[value]) {
+      continue;
+    }
+    ++all;
+    const auto found = other.value_of.find(name);
+    if (found == other.value_of.end() || !other.parameters[found->second]) {
       continue;
     }
     const tensor::View& theirs = *other.parameters[found->second];
     if (theirs.shape() != problem.parameters[value]->shape()) {
-      ++misfits;
       continue;
     }
     problem.target_parameters[value] = theirs;
     problem.problem.values[value].given_for_target = true;
     ++taken;
   }
-  std::string note =
-      std::to_string(taken) + " parameters of the target are those of '" + target.path + "'";
-  if (misfits > 0) {
-    note += "; " + std::to_string(misfits) + " of another shape were left out";
+  if (taken == 0) {
+    return Error{ErrorCode::mismatch,
+                 "expected weights with the names and shapes of the golden's, found none",
+                 target.path};
   }
-  problem.notes.push_back(std::move(note));
+  problem.notes.push_back(std::to_string(taken) + " of " + std::to_string(all) +
+                          " parameters are the target's own, from '" + target.path +
+                          "'; the others are the golden's");
+  return Unit{};
 }
 
 }  // namespace opdrift::pipeline

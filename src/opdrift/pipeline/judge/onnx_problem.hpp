@@ -19,7 +19,7 @@ GraphProblem onnx_problem(const io::onnx::Model& model);
 
 /// Takes the parameters of `target` that have the names and shapes of the problem's for those that
 /// the target used: weights that were quantised, pruned or tuned on purpose. Notes how many there
-/// are, and those that do not fit.
-void add_target_parameters(const io::onnx::Model& target, GraphProblem& problem);
+/// are. Fails with `mismatch` when there is none.
+Status add_target_parameters(const io::onnx::Model& target, GraphProblem& problem);
 
 }  // namespace opdrift::pipeline

@@ -1,6 +1,5 @@
 #include "opdrift/pipeline/judge/open_pairs.hpp"
 
-#include <algorithm>
 #include <iterator>
 
 namespace opdrift::pipeline {

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "opdrift/base/result.hpp"
 #include "opdrift/pipeline/align_pair.hpp"

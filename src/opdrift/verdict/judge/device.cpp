@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "opdrift/verdict/judge/device_parts.hpp"
+#include "opdrift/verdict/judge/median.hpp"
 
 namespace opdrift::verdict::judging {
 
@@ -64,12 +65,6 @@ const Found* main_output(const Context& context, const std::vector<Found>& found
   return known && has_ratios(found[outputs.front()]) ? &found[outputs.front()] : nullptr;
 }
 
-double median_of(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 Finding finding_of(FindingKind kind, double value, std::size_t operators, bool assumed) {
   Finding finding;
   finding.kind = kind;
@@ -89,7 +84,7 @@ std::optional<Finding> find_truncation(const Context& context, const std::vector
     }
   }
   const std::size_t operators = biases.size();
-  const double median = median_of(std::move(biases));
+  const double median = median_of(biases);
   if (!(median < kBiasLimit && median > kMostBias)) {
     return std::nullopt;
   }

@@ -12,9 +12,6 @@ namespace opdrift::verdict::judging {
 /// The first output of an operator where it has ratios; else nullptr.
 const Found* main_output(const Context& context, const std::vector<Found>& found, std::uint32_t op);
 
-/// Of at least one value.
-double median_of(std::vector<double> values);
-
 Finding finding_of(FindingKind kind, double value, std::size_t operators, bool assumed = false);
 
 }  // namespace opdrift::verdict::judging

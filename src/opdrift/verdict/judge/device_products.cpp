@@ -4,6 +4,7 @@
 
 #include "opdrift/replay/number_format.hpp"
 #include "opdrift/verdict/judge/device_parts.hpp"
+#include "opdrift/verdict/judge/median.hpp"
 #include "opdrift/verdict/judge/steps.hpp"
 
 // Step H: how the device multiplies and sums.
@@ -103,7 +104,7 @@ Fit fit_of(const Context& context, const std::vector<Found>& found,
       fit.explained += exceeds(own->judgement) ? 0U : 1U;
     }
   }
-  fit.median = ratios.empty() ? 0.0 : median_of(std::move(ratios));
+  fit.median = median_of(ratios);
   return fit;
 }
 
@@ -138,7 +139,8 @@ bool is_weighted(const ProblemOperator& op) {
   const replay::Family family = op.kind->family;
   return op.kind->weighted() || family == replay::Family::dense ||
          family == replay::Family::convolution || family == replay::Family::recurrent ||
-         op.kind->name == "Attention" || op.kind->name == "MultiHeadAttention";
+         op.kind->name == "Attention" || op.kind->name == "MultiHeadAttention" ||
+         op.kind->name == "GroupQueryAttention";
 }
 
 std::vector<std::uint32_t> weighted_operators(const Problem& problem) {

@@ -12,10 +12,10 @@
 //
 //   position = (place / inner * channels + channel) * inner + place % inner
 //
-// Small tensors are read whole. Of others about 8192 elements are drawn: all
-// channels (of more than 128 the 64 drawn), and 128 places or more. Rows and columns of elements
-// that stand out follow behind the drawn ones; scales are taken from the drawn ones alone, so every
-// element read has a scale of its place and one of its channel.
+// Small tensors are read whole. Of others about 8192 elements are drawn: 128 places or more, in all
+// channels or, of more than 128, in 64 drawn ones. Rows and columns of elements that stand out
+// follow behind the drawn ones; scales are taken from the drawn ones alone, so every element read
+// has a scale of its place and one of its channel.
 
 namespace opdrift::verdict::judging {
 

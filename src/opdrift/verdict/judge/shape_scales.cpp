@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "opdrift/verdict/judge/median.hpp"
+
 namespace opdrift::verdict::judging {
 
 namespace {
@@ -116,15 +118,6 @@ double drawn_mean(const std::vector<double>& scales, std::size_t drawn) {
 }
 
 }  // namespace
-
-double median_of(std::vector<double>& values) {
-  if (values.empty()) {
-    return 0.0;
-  }
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 std::vector<double> scale_variance(const Grid& grid, bool channels) {
   Sizes sizes(grid);

@@ -16,9 +16,6 @@
 
 namespace opdrift::verdict::judging {
 
-/// The median, of the upper two where there are two; 0 of nothing. Reorders the values.
-double median_of(std::vector<double>& values);
-
 /// sigma_i^2 of every entry. `channels`: the tensor has any; else one scale stands for all.
 std::vector<double> scale_variance(const Grid& grid, bool channels);
 

@@ -6,6 +6,7 @@
 
 #include "opdrift/replay/budget.hpp"
 #include "opdrift/verdict/judge/input_energy.hpp"
+#include "opdrift/verdict/judge/median.hpp"
 #include "opdrift/verdict/judge/operator_judge.hpp"
 #include "opdrift/verdict/judge/shape_grid.hpp"
 #include "opdrift/verdict/judge/shape_scales.hpp"
