@@ -2,6 +2,7 @@
 //
 //   convolutions   x [1, 64, 256, 256]   block: Conv 3 x 3 -> Relu -> Add to what went in
 //   transformer    x [1, 1024, 768]      block: attention of one head and a gated layer of 3072
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -87,8 +88,13 @@ class Maker {
   std::uint32_t state_ = 1;
 };
 
-std::string convolution_block(Maker& net, const std::string& x, const std::string& number) {
-  const std::string w = net.weight("w" + number, {kChannels, kChannels, 3, 3}, 0.03);
+std::string convolution_block(Maker& net, const std::string& x, const std::string& number,
+                              int blocks) {
+  // Every block adds its share to what went in: those of many stay within the range of fp16.
+  constexpr double kDeviation = 0.03;
+  constexpr int kFullBlocks = 24;
+  const double deviation = kDeviation * kFullBlocks / std::max(blocks, kFullBlocks);
+  const std::string w = net.weight("w" + number, {kChannels, kChannels, 3, 3}, deviation);
   const std::string c =
       net.op("Conv", "conv" + number, {x, w},
              {onnx::make_attribute("pads", std::vector<std::int64_t>{1, 1, 1, 1})});
@@ -138,8 +144,9 @@ int main(int argc, char** argv) {
   std::string value = "x";
   const int blocks = std::atoi(argv[2]);
   for (int block = 0; block < blocks; ++block) {
-    value =
-        (transformer ? transformer_block : convolution_block)(net, value, std::to_string(block));
+    const std::string number = std::to_string(block);
+    value = transformer ? transformer_block(net, value, number)
+                        : convolution_block(net, value, number, blocks);
   }
   net.model.graph.outputs.push_back(onnx::make_value_info(value, 1, dims));
   const auto written = onnx::write_model(argv[1], net.model);
