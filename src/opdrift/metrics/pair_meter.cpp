@@ -26,45 +26,6 @@ constexpr double kAbsSlack = 0x1p-24;
 constexpr double kScaledSlack = 0x1p-20;
 
 template <typename T>
-GoldenClass golden_class(T value) {
-  if (std::isnan(value)) {
-    return GoldenClass::nan;
-  }
-  if (std::isinf(value)) {
-    return value > 0 ? GoldenClass::positive_inf : GoldenClass::negative_inf;
-  }
-  if (value == 0) {
-    return GoldenClass::zero;
-  }
-  return std::abs(static_cast<double>(value)) <= kReferenceEpsilon ? GoldenClass::tiny
-                                                                   : GoldenClass::ordinary;
-}
-
-template <typename T>
-TargetClass target_class(T value) {
-  if (std::isnan(value)) {
-    return TargetClass::nan;
-  }
-  if (std::isinf(value)) {
-    return value > 0 ? TargetClass::positive_inf : TargetClass::negative_inf;
-  }
-  return TargetClass::finite;
-}
-
-template <typename T>
-void count_class(T value, ClassCounts& classes) {
-  classes.nan += std::isnan(value) ? 1U : 0U;
-  classes.positive_inf += std::isinf(value) && value > 0 ? 1U : 0U;
-  classes.negative_inf += std::isinf(value) && value < 0 ? 1U : 0U;
-}
-
-template <typename T>
-bool same_bits(T golden, T target) {
-  using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-  return std::bit_cast<Bits>(golden) == std::bit_cast<Bits>(target);
-}
-
-template <typename T>
 std::uint64_t count_saturated(const T* values, std::size_t count, double min, double max,
                               const SideLimits& limits) {
   if (limits.max_finite == 0.0 || (max < limits.max_finite && min > -limits.max_finite)) {
@@ -75,17 +36,45 @@ std::uint64_t count_saturated(const T* values, std::size_t count, double min, do
       std::count_if(values, values + count, [&](T v) { return std::abs(v) == top; }));
 }
 
-/// Statistics of single values, for those whose partner is not finite.
-SideTotals totals_of(double value, const SideLimits& limits) {
-  SideTotals totals;
-  const double magnitude = std::abs(value);
-  totals.count = 1;
-  totals.min = totals.max = totals.sum = value;
-  totals.sum_squares = value * value;
-  totals.zero = value == 0.0 ? 1 : 0;
-  totals.small = magnitude < limits.min_normal ? 1 : 0;
-  totals.saturated = limits.max_finite != 0.0 && magnitude == limits.max_finite ? 1 : 0;
-  return totals;
+SideTotals golden_totals(const BlockTotals& totals, std::size_t count) {
+  return {count, totals.golden_min,  totals.golden_max,  totals.sum_golden, totals.sum_golden2,
+          0.0,   totals.golden_zero, totals.golden_small};
+}
+
+SideTotals target_totals(const BlockTotals& totals, std::size_t count) {
+  return {count, totals.target_min,  totals.target_max,  totals.sum_target, totals.sum_target2,
+          0.0,   totals.target_zero, totals.target_small};
+}
+
+std::uint64_t sum_of(const std::array<std::uint64_t, 4>& counts) {
+  return counts[0] + counts[1] + counts[2] + counts[3];
+}
+
+/// What the pairs of all classes say about either side and their likeness.
+void count_classes(const NonFinitePairs& pairs, Measurement& m) {
+  for (std::size_t g = 0; g < pairs.counts.size(); ++g) {
+    for (std::size_t t = 0; t < pairs.counts[g].size(); ++t) {
+      m.nonfinite.counts[g][t] += pairs.counts[g][t];
+    }
+  }
+  const auto golden = [&](GoldenClass kind) {
+    return sum_of(pairs.counts[static_cast<std::size_t>(kind)]);
+  };
+  const auto target = [&](TargetClass kind) {
+    std::uint64_t sum = 0;
+    for (const auto& row : pairs.counts) {
+      sum += row[static_cast<std::size_t>(kind)];
+    }
+    return sum;
+  };
+  m.golden.classes.nan += golden(GoldenClass::nan);
+  m.golden.classes.positive_inf += golden(GoldenClass::positive_inf);
+  m.golden.classes.negative_inf += golden(GoldenClass::negative_inf);
+  m.target.classes.nan += target(TargetClass::nan);
+  m.target.classes.positive_inf += target(TargetClass::positive_inf);
+  m.target.classes.negative_inf += target(TargetClass::negative_inf);
+  m.class_mismatches +=
+      pairs.total() - pairs.at(GoldenClass::nan, TargetClass::nan) - pairs.with_same_infinity();
 }
 
 void keep_larger(Worst& worst, const Worst& later) {
@@ -133,16 +122,24 @@ struct PairMeter::Scratch {
   alignas(64) std::array<double, kBlock> target_f64;
   alignas(64) std::array<double, kBlock> golden_sorted;
   alignas(64) std::array<double, kBlock> target_sorted;
+  alignas(64) std::array<float, kBlock> golden_alone_f32;
+  alignas(64) std::array<float, kBlock> target_alone_f32;
+  alignas(64) std::array<double, kBlock> golden_alone;
+  alignas(64) std::array<double, kBlock> target_alone;
   alignas(64) std::array<float, kBlock> golden_rounded;
   alignas(64) std::array<float, kBlock> target_rounded;
   alignas(64) std::array<std::uint16_t, kBlock> distances;
   std::array<std::uint16_t, kBlock> positions;
   std::array<std::uint16_t, kBlock> large;
 
-  float* sorted_golden(float) { return golden_f32.data(); }
-  float* sorted_target(float) { return target_f32.data(); }
-  double* sorted_golden(double) { return golden_sorted.data(); }
-  double* sorted_target(double) { return target_sorted.data(); }
+  kernels::ClassSplit<float> sorted(float) {
+    return {golden_f32.data(), target_f32.data(), positions.data(), golden_alone_f32.data(),
+            target_alone_f32.data()};
+  }
+  kernels::ClassSplit<double> sorted(double) {
+    return {golden_sorted.data(), target_sorted.data(), positions.data(), golden_alone.data(),
+            target_alone.data()};
+  }
 };
 
 PairMeter::Scratch& PairMeter::scratch() {
@@ -191,43 +188,70 @@ void PairMeter::take_pairs(const Pairs<T>& pairs) {
   }
 }
 
+void PairMeter::split(const Pairs<float>& pairs, kernels::ClassSplit<float>& sorted) const {
+  const bool vectors = table_ != nullptr && pairs.count % kGrain == 0;
+  if (vectors) {
+    table_->split_classes(pairs.golden, pairs.target, pairs.count, sorted);
+  } else {
+    kernels::scalar_split_classes(pairs.golden, pairs.target, pairs.count, sorted);
+  }
+}
+
+void PairMeter::split(const Pairs<double>& pairs, kernels::ClassSplit<double>& sorted) const {
+  kernels::scalar_split_classes(pairs.golden, pairs.target, pairs.count, sorted);
+}
+
 template <typename T>
 void PairMeter::sort_classes(const Pairs<T>& pairs) {
+  kernels::ClassSplit<T> sorted = scratch().sorted(T{});
+  sorted.first = pairs.offset;
+  split(pairs, sorted);
+  count_classes(sorted.nonfinite, result_);
+  result_.equal_bits += sorted.equal_bits;
+  add_alone(sorted.golden_alone, sorted.golden_alone_count, golden_limits_, result_.golden);
+  add_alone(sorted.target_alone, sorted.target_alone_count, target_limits_, result_.target);
   Pairs<T> finite = pairs;
-  T* golden = scratch().sorted_golden(T{});
-  T* target = scratch().sorted_target(T{});
-  finite.golden = golden;
-  finite.target = target;
+  finite.golden = sorted.golden;
+  finite.target = sorted.target;
   finite.golden16 = finite.target16 = nullptr;
-  finite.positions = scratch().positions.data();
-  finite.count = 0;
-  for (std::size_t i = 0; i < pairs.count; ++i) {
-    const T g = pairs.golden[i];
-    const T t = pairs.target[i];
-    if (std::isfinite(g) && std::isfinite(t)) {
-      golden[finite.count] = g;
-      target[finite.count] = t;
-      scratch().positions[finite.count++] = static_cast<std::uint16_t>(pairs.offset + i);
-      continue;
-    }
-    const GoldenClass golden_kind = golden_class(g);
-    const TargetClass target_kind = target_class(t);
-    ++result_.nonfinite
-          .counts[static_cast<std::size_t>(golden_kind)][static_cast<std::size_t>(target_kind)];
-    const bool same_class = target_class(g) == target_kind;
-    result_.class_mismatches += same_class ? 0U : 1U;
-    result_.equal_bits += same_bits(g, t) ? 1U : 0U;
-    count_class(g, result_.golden.classes);
-    count_class(t, result_.target.classes);
-    if (std::isfinite(g)) {
-      add_totals(result_.golden, totals_of(static_cast<double>(g), golden_limits_));
-    }
-    if (std::isfinite(t)) {
-      add_totals(result_.target, totals_of(static_cast<double>(t), target_limits_));
-    }
-  }
+  finite.positions = sorted.positions;
+  finite.count = sorted.finite;
   finite.offset = 0;
   take_pairs(finite);
+}
+
+SideTotals PairMeter::alone(const float* values, std::size_t count,
+                            const SideLimits& limits) const {
+  BlockTotals totals;
+  kernels::Upcoming nothing;
+  table_->sums(values, values, count, nothing, totals);
+  table_->shape(values, values, count, {limits.min_normal, 0.0, 1.0}, nothing, totals);
+  return side_of(values, golden_totals(totals, count), limits);
+}
+
+SideTotals PairMeter::alone(const double* values, std::size_t count,
+                            const SideLimits& limits) const {
+  const bool vectors = table_ != nullptr && count % kGrain == 0;
+  BlockTotals totals;
+  (vectors ? table_->sums64 : &kernels::scalar_sums)(values, values, count, totals);
+  (vectors ? table_->shape64 : &kernels::scalar_shape)(values, values, count,
+                                                       {limits.min_normal, 0.0, 1.0}, totals);
+  return side_of(values, golden_totals(totals, count), limits);
+}
+
+template <typename T>
+void PairMeter::add_alone(const T* values, std::size_t count, const SideLimits& limits,
+                          SideStats& stats) const {
+  const std::size_t whole = table_ == nullptr ? 0 : count / kGrain * kGrain;
+  if (whole > 0) {
+    add_totals(stats, alone(values, whole, limits));
+  }
+  std::array<double, kGrain> few{};
+  for (std::size_t first = whole; first < count; first += kGrain) {
+    const std::size_t size = std::min(kGrain, count - first);
+    std::copy_n(values + first, size, few.begin());
+    add_totals(stats, alone(few.data(), size, limits));
+  }
 }
 
 void PairMeter::take_finite(const Pairs<float>& pairs) {
@@ -428,31 +452,25 @@ double PairMeter::centred(const double* values, std::size_t count, double mean) 
                  : kernels::scalar_centred_squares(values, count, mean);
 }
 
+/// Completes the statistics of a side with what asks for its values again.
+template <typename T>
+SideTotals PairMeter::side_of(const T* values, SideTotals side, const SideLimits& limits) const {
+  if (side.min != side.max) {
+    const double mean = side.sum / static_cast<double>(side.count);
+    side.sum_centred_squares = close_together(side.min, side.max)
+                                   ? centred(values, side.count, mean)
+                                   : std::max(0.0, side.sum_squares - side.sum * mean);
+  }
+  side.saturated = count_saturated(values, side.count, side.min, side.max, limits);
+  return side;
+}
+
 template <typename T>
 void PairMeter::add_sides(const Pairs<T>& pairs, const BlockTotals& totals) {
-  const auto about_mean = [&](const T* values, SideTotals& side) {
-    const auto n = static_cast<double>(side.count);
-    const double mean = side.sum / n;
-    if (side.min == side.max) {
-      return 0.0;
-    }
-    return close_together(side.min, side.max) ? centred(values, pairs.count, mean)
-                                              : std::max(0.0, side.sum_squares - side.sum * mean);
-  };
-  SideTotals golden = {pairs.count,        totals.golden_min,  totals.golden_max,
-                       totals.sum_golden,  totals.sum_golden2, 0.0,
-                       totals.golden_zero, totals.golden_small};
-  golden.sum_centred_squares = about_mean(pairs.golden, golden);
-  golden.saturated =
-      count_saturated(pairs.golden, pairs.count, golden.min, golden.max, golden_limits_);
-  add_totals(result_.golden, golden);
-  SideTotals target = {pairs.count,        totals.target_min,  totals.target_max,
-                       totals.sum_target,  totals.sum_target2, 0.0,
-                       totals.target_zero, totals.target_small};
-  target.sum_centred_squares = about_mean(pairs.target, target);
-  target.saturated =
-      count_saturated(pairs.target, pairs.count, target.min, target.max, target_limits_);
-  add_totals(result_.target, target);
+  add_totals(result_.golden,
+             side_of(pairs.golden, golden_totals(totals, pairs.count), golden_limits_));
+  add_totals(result_.target,
+             side_of(pairs.target, target_totals(totals, pairs.count), target_limits_));
 }
 
 template <typename T>

@@ -39,6 +39,13 @@ class PairMeter final : public BlockSink {
   void take_pairs(const Pairs<T>& pairs);
   template <typename T>
   void sort_classes(const Pairs<T>& pairs);
+  void split(const Pairs<float>& pairs, kernels::ClassSplit<float>& sorted) const;
+  void split(const Pairs<double>& pairs, kernels::ClassSplit<double>& sorted) const;
+  template <typename T>
+  void add_alone(const T* values, std::size_t count, const SideLimits& limits,
+                 SideStats& stats) const;
+  SideTotals alone(const float* values, std::size_t count, const SideLimits& limits) const;
+  SideTotals alone(const double* values, std::size_t count, const SideLimits& limits) const;
   void take_finite(const Pairs<float>& pairs);
   void take_finite(const Pairs<double>& pairs);
   bool take_vectors(const Pairs<float>& pairs);
@@ -51,6 +58,8 @@ class PairMeter final : public BlockSink {
   template <typename T>
   void note_peak(const Pairs<T>& pairs, double peak);
   void raise_peak(std::uint64_t tile, float peak);
+  template <typename T>
+  SideTotals side_of(const T* values, SideTotals side, const SideLimits& limits) const;
   template <typename T>
   void add_sides(const Pairs<T>& pairs, const kernels::BlockTotals& totals);
   void point_at_worst(const Pairs<float>& pairs, const kernels::BlockTotals& totals, double scale);

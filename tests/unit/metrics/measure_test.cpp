@@ -25,15 +25,16 @@ using testing::view_of;
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
 /// What a tensor is made of.
-enum class Mix { ordinary, zeros, wild, close, tiny, constant, relu };
+enum class Mix { ordinary, zeros, wild, overflowed, close, tiny, constant, relu };
 
-constexpr Mix kMixes[] = {Mix::ordinary, Mix::zeros,    Mix::wild, Mix::close,
-                          Mix::tiny,     Mix::constant, Mix::relu};
+constexpr Mix kMixes[] = {Mix::ordinary, Mix::zeros, Mix::wild,     Mix::overflowed,
+                          Mix::close,    Mix::tiny,  Mix::constant, Mix::relu};
 
-double wild_value(Random& random, DType dtype) {
+/// `kinds`: the first so many of those below.
+double wild_value(Random& random, DType dtype, std::uint64_t kinds = 12) {
   const tensor::DTypeInfo& row = tensor::info(dtype);
   const bool floating = row.kind == tensor::DTypeKind::floating;
-  switch (random.below(12)) {
+  switch (random.below(kinds)) {
     case 0: return floating ? kNan : 0.0;
     case 1: return floating ? kInf : 1.0;
     case 2: return floating ? -kInf : -1.0;
@@ -52,7 +53,8 @@ double value_of(Mix mix, Random& random, DType dtype) {
   switch (mix) {
     case Mix::ordinary: return random.uniform() * scale;
     case Mix::zeros: return random.below(3) == 0 ? random.uniform() * scale : 0.0;
-    case Mix::wild: return wild_value(random, dtype);
+    case Mix::wild:
+    case Mix::overflowed: return wild_value(random, dtype);
     case Mix::close: return 1.0 + random.uniform() * 1e-4;
     case Mix::tiny: return random.uniform() * std::ldexp(1.0, -static_cast<int>(random.below(60)));
     case Mix::constant: return -1.5;
@@ -66,10 +68,23 @@ struct Sides {
   std::vector<double> target;
 };
 
+/// Pairs of which most have a value that is not finite on either side or both.
+void add_overflowed(Random& random, DType golden, DType target, Sides& sides) {
+  const auto lost = [&](DType dtype) { return wild_value(random, dtype, 3); };
+  const std::uint64_t which = random.below(4);
+  const double value = random.uniform() * (random.below(8) == 0 ? 0x1p-60 : 1.0);
+  sides.golden.push_back(which == 2 || which == 3 ? lost(golden) : value);
+  sides.target.push_back(which == 1 || which == 3 ? lost(target) : value * 1.001);
+}
+
 Sides make_sides(Mix mix, std::size_t count, DType golden, DType target, std::uint64_t seed) {
   Random random(seed);
   Sides sides;
   for (std::size_t i = 0; i < count; ++i) {
+    if (mix == Mix::overflowed) {
+      add_overflowed(random, golden, target, sides);
+      continue;
+    }
     const double g = value_of(mix, random, golden);
     const bool broken = random.below(64) == 0;
     const double t = broken ? value_of(mix, random, target) : g * (1.0 + random.uniform() * 2e-3);

@@ -71,6 +71,23 @@ struct LargeLimits {
   float scale = 0.0F;  ///< as in ShapeLimits
 };
 
+/// A block whose pairs are sorted by class. Arrays have room for the whole block.
+template <typename T>
+struct ClassSplit {
+  T* golden = nullptr;  ///< finite pairs, in their order
+  T* target = nullptr;
+  std::uint16_t* positions = nullptr;  ///< where those stood, from `first` on
+  T* golden_alone = nullptr;           ///< finite values beside one that is not
+  T* target_alone = nullptr;
+
+  std::size_t first = 0;
+  std::size_t finite = 0;
+  std::size_t golden_alone_count = 0;
+  std::size_t target_alone_count = 0;
+  NonFinitePairs nonfinite;
+  std::uint64_t equal_bits = 0;  ///< of the pairs that are not finite
+};
+
 /// Memory the next block will need. Kernels touch it line by line while they compute, so that the
 /// memory is never idle. Without branches, which would break up the loops of the kernels.
 class Upcoming {

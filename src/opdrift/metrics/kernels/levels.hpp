@@ -18,8 +18,8 @@ struct PatternSide {
   const float* values = nullptr;
 };
 
-/// Functions on blocks of finite floats. `count` is a multiple of kGrain, at most kBlock. Pointers
-/// are aligned as their type demands.
+/// Functions on blocks of floats, finite ones but for split_classes. `count` is a multiple of
+/// kGrain, at most kBlock. Pointers are aligned as their type demands.
 struct KernelTable {
   void (*widen_f16)(const std::uint16_t* bits, std::size_t count, float* out);
   void (*widen_bf16)(const std::uint16_t* bits, std::size_t count, float* out);
@@ -42,6 +42,10 @@ struct KernelTable {
   std::size_t (*find_large)(const float* golden, const float* target, std::size_t count,
                             const LargeLimits& limits, std::uint16_t* positions);
   double (*centred_squares)(const float* values, std::size_t count, double mean);
+  /// For blocks with values that are not finite. Arrays of `split` may hold anything behind what is
+  /// counted.
+  void (*split_classes)(const float* golden, const float* target, std::size_t count,
+                        ClassSplit<float>& split);
   void (*kl)(const float* golden, const float* target, std::size_t count, const KlMap& map,
              KlSums& out);
 

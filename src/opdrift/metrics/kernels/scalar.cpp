@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 namespace opdrift::metrics::kernels {
 
@@ -21,6 +22,77 @@ void scalar_sums(const double* golden, const double* target, std::size_t count, 
     out.sum_abs_d += std::abs(d);
     out.sum_d2 += d * d;
   }
+}
+
+namespace {
+
+template <typename T>
+GoldenClass golden_class(T value) {
+  if (std::isnan(value)) {
+    return GoldenClass::nan;
+  }
+  if (std::isinf(value)) {
+    return value > 0 ? GoldenClass::positive_inf : GoldenClass::negative_inf;
+  }
+  if (value == 0) {
+    return GoldenClass::zero;
+  }
+  return std::abs(static_cast<double>(value)) <= kReferenceEpsilon ? GoldenClass::tiny
+                                                                   : GoldenClass::ordinary;
+}
+
+template <typename T>
+TargetClass target_class(T value) {
+  if (std::isnan(value)) {
+    return TargetClass::nan;
+  }
+  if (std::isinf(value)) {
+    return value > 0 ? TargetClass::positive_inf : TargetClass::negative_inf;
+  }
+  return TargetClass::finite;
+}
+
+template <typename T>
+bool same_bits(T golden, T target) {
+  using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  return std::bit_cast<Bits>(golden) == std::bit_cast<Bits>(target);
+}
+
+template <typename T>
+void sort_pairs(const T* golden, const T* target, std::size_t count, ClassSplit<T>& split) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const T g = golden[i];
+    const T t = target[i];
+    const bool golden_finite = std::isfinite(g);
+    const bool target_finite = std::isfinite(t);
+    if (golden_finite && target_finite) {
+      split.golden[split.finite] = g;
+      split.target[split.finite] = t;
+      split.positions[split.finite++] = static_cast<std::uint16_t>(split.first + i);
+      continue;
+    }
+    ++split.nonfinite.counts[static_cast<std::size_t>(golden_class(g))]
+                            [static_cast<std::size_t>(target_class(t))];
+    split.equal_bits += same_bits(g, t) ? 1U : 0U;
+    if (golden_finite) {
+      split.golden_alone[split.golden_alone_count++] = g;
+    }
+    if (target_finite) {
+      split.target_alone[split.target_alone_count++] = t;
+    }
+  }
+}
+
+}  // namespace
+
+void scalar_split_classes(const float* golden, const float* target, std::size_t count,
+                          ClassSplit<float>& split) {
+  sort_pairs(golden, target, count, split);
+}
+
+void scalar_split_classes(const double* golden, const double* target, std::size_t count,
+                          ClassSplit<double>& split) {
+  sort_pairs(golden, target, count, split);
 }
 
 double scaled_error(double golden, double target, double scale) {

@@ -15,6 +15,7 @@
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
 
+#include "opdrift/metrics/kernels/classes-inl.h"
 #include "opdrift/metrics/kernels/convert-inl.h"
 #include "opdrift/metrics/kernels/kl-inl.h"
 #include "opdrift/metrics/kernels/shape-inl.h"
@@ -28,11 +29,9 @@ namespace opdrift::metrics::kernels::HWY_NAMESPACE {
 
 const KernelTable& table() {
   static constexpr KernelTable kTable = {
-      &widen_f16, &widen_bf16,        &sums,
-      &shape,     &ulp16<true>,       &ulp16<false>,
-      &ulp32,     &find_large,        &centred_squares,
-      &kl,        &all_finite64,      &sums64,
-      &shape64,   &centred_squares64,
+      &widen_f16,    &widen_bf16,   &sums,       &shape,           &ulp16<true>,
+      &ulp16<false>, &ulp32,        &find_large, &centred_squares, &split_classes,
+      &kl,           &all_finite64, &sums64,     &shape64,         &centred_squares64,
   };
   return kTable;
 }
