@@ -63,6 +63,10 @@ int run_judge(std::span<const std::string> arguments) {
   if (!fail_on) {
     return report_error(fail_on.error());
   }
+  if (options.tolerances && prints_format(options.show)) {
+    return report_error({ErrorCode::invalid_argument,
+                         "--tolerances come with the table; give --output beside --format"});
+  }
   auto result = read_result(options.result);
   if (!result) {
     return report_error(result.error());

@@ -18,6 +18,8 @@ namespace opdrift::cli {
 
 namespace {
 
+constexpr std::string_view kFileFormats = "csv,json";
+
 Result<FailOn> parse_fail_on(const std::string& text) {
   FailOn fail_on;
   for (const std::string_view word : split(text, ',')) {
@@ -41,6 +43,10 @@ Result<FailOn> parse_fail_on(const std::string& text) {
   return fail_on;
 }
 
+std::vector<std::string_view> formats_of(const ResultOptions& options) {
+  return split(options.formats.empty() ? kFileFormats : options.formats, ',');
+}
+
 /// Writes the chosen result files and returns their paths.
 Result<std::vector<std::string>> write_reports(const verdict::RunResult& result,
                                                const ResultOptions& options) {
@@ -54,7 +60,7 @@ Result<std::vector<std::string>> write_reports(const verdict::RunResult& result,
     return Error{ErrorCode::write_failed, "cannot make the folder: " + problem.message(),
                  options.output};
   }
-  for (const std::string_view name : split(options.formats, ',')) {
+  for (const std::string_view name : formats_of(options)) {
     OPDRIFT_TRY(const report::Report* report, report::find_report(name));
     const std::string path = (std::filesystem::path(options.output) / report->file_name).string();
     OPDRIFT_CHECK_OK(report::write_report(*report, result, path));
@@ -124,8 +130,10 @@ std::string report_names() {
 
 void add_result_options(CLI::App& app, ResultOptions& options) {
   app.add_option("-o,--output", options.output, "folder for the result files, made if missing");
-  app.add_option("-f,--format", options.formats, "result files to write: " + report_names())
-      ->capture_default_str();
+  app.add_option("-f,--format", options.formats,
+                 "result files to write: " + report_names() +
+                     "; without --output one of them, printed in place of the table")
+      ->default_str(std::string(kFileFormats));
   app.add_option("--fail-on", options.fail_on,
                  "what makes the exit code non-zero: differ, unmatched, unmatched-golden, "
                  "unmatched-target, unreadable, none")
@@ -134,9 +142,20 @@ void add_result_options(CLI::App& app, ResultOptions& options) {
   app.add_flag("-q,--quiet", options.quiet, "no table and no progress bar");
 }
 
+bool prints_format(const ResultOptions& options) {
+  return options.output.empty() && !options.formats.empty();
+}
+
 Result<FailOn> check_result_options(const ResultOptions& options) {
-  for (const std::string_view name : split(options.formats, ',')) {
-    OPDRIFT_CHECK_OK(report::find_report(name));
+  const std::vector<std::string_view> names = formats_of(options);
+  for (const std::string_view name : names) {
+    OPDRIFT_TRY(const report::Report* report, report::find_report(name));
+    if (prints_format(options) && (names.size() > 1 || report->render == nullptr)) {
+      return Error{ErrorCode::invalid_argument,
+                   "--format " + options.formats +
+                       ": give --output, the folder to write to; without it one text format is "
+                       "printed"};
+    }
   }
   return parse_fail_on(options.fail_on);
 }
@@ -144,7 +163,12 @@ Result<FailOn> check_result_options(const ResultOptions& options) {
 int show_result(const verdict::RunResult& result, const ResultOptions& options,
                 const FailOn& fail_on) {
   const auto written = write_reports(result, options);
-  if (!options.quiet) {
+  if (prints_format(options)) {
+    const auto report = report::find_report(options.formats);
+    if (!report || !write_output((*report)->render(result))) {
+      return report_error({ErrorCode::write_failed, "cannot write to standard output"});
+    }
+  } else if (!options.quiet) {
     const report::TerminalStyle style{.columns = terminal_columns(),
                                       .colour = colour_wanted(STDOUT_FILENO),
                                       .rows = options.rows};
