@@ -20,7 +20,7 @@ struct FailOn {
 
 /// Options of every command that shows a comparison.
 struct ResultOptions {
-  std::string output;  ///< folder; "" writes nothing
+  std::string output;   ///< folder; "" writes nothing
   std::string formats;  ///< "": csv and json in the folder, nothing without one
   std::string fail_on = "differ,unreadable";
   std::size_t rows = 12;
