@@ -61,6 +61,21 @@ class Best {
   std::vector<Candidate> list_;
 };
 
+/// A stretch of both sides with zeros wherever one is not finite.
+struct FinitePairs {
+  FinitePairs(std::span<const double> all_golden, std::span<const double> all_target) {
+    golden.reserve(all_golden.size());
+    target.reserve(all_golden.size());
+    for (std::size_t i = 0; i < all_golden.size(); ++i) {
+      const bool both = std::isfinite(all_golden[i]) && std::isfinite(all_target[i]);
+      golden.push_back(both ? all_golden[i] : 0.0);
+      target.push_back(both ? all_target[i] : 0.0);
+    }
+  }
+  std::vector<double> golden;
+  std::vector<double> target;
+};
+
 class Surveyor {
  public:
   explicit Surveyor(std::size_t row) : row_(row) {}
@@ -78,18 +93,11 @@ class Surveyor {
             std::uint64_t begin, std::uint64_t end) {
     for (std::size_t at = 0; at < golden.size(); at += row_) {
       const std::size_t length = std::min(row_, golden.size() - at);
-      double golden2 = 0.0;
-      for (const double value : golden.subspan(at, length)) {
-        golden2 += std::isfinite(value) ? value * value : 0.0;
-      }
       const std::uint64_t row = first + at;
       const std::uint64_t from = std::max(row, begin);
       const std::uint64_t to = std::min(row + length, end);
       if (from < to) {
-        const auto skipped = static_cast<std::size_t>(from - first);
-        const auto wanted = static_cast<std::size_t>(to - from);
-        pick(from, golden.subspan(skipped, wanted), target.subspan(skipped, wanted),
-             golden2 / static_cast<double>(length));
+        look_at_row(row, golden.subspan(at, length), target.subspan(at, length), from, to);
       }
     }
   }
@@ -131,6 +139,25 @@ class Surveyor {
     }
   }
 
+  void look_at_row(std::uint64_t row, std::span<const double> golden,
+                   std::span<const double> target, std::uint64_t from, std::uint64_t to) {
+    double golden2 = 0.0;
+    bool finite = true;
+    for (std::size_t i = 0; i < golden.size(); ++i) {
+      golden2 += std::isfinite(golden[i]) ? golden[i] * golden[i] : 0.0;
+      finite = finite && std::isfinite(golden[i]) && std::isfinite(target[i]);
+    }
+    const double mean2 = golden2 / static_cast<double>(golden.size());
+    const auto skipped = static_cast<std::size_t>(from - row);
+    const auto wanted = static_cast<std::size_t>(to - from);
+    if (finite) {
+      pick(from, golden.subspan(skipped, wanted), target.subspan(skipped, wanted), mean2);
+      return;
+    }
+    const FinitePairs pairs(golden.subspan(skipped, wanted), target.subspan(skipped, wanted));
+    pick(from, pairs.golden, pairs.target, mean2);
+  }
+
   // Most rows hold nothing better than what is kept; a sum of what exceeds it finds that out
   // without branches, several elements at a time.
   bool promising(std::span<const double> golden, std::span<const double> target,
@@ -161,23 +188,21 @@ class Surveyor {
 
   void take_odd_row(std::uint64_t first, std::span<const double> golden,
                     std::span<const double> target) {
-    std::vector<double> g(golden.begin(), golden.end());
-    std::vector<double> t(target.begin(), target.end());
+    const FinitePairs pairs(golden, target);
     double golden2 = 0.0;
-    for (std::size_t i = 0; i < g.size(); ++i) {
-      if (std::isfinite(g[i]) && std::isfinite(t[i])) {
-        ++survey_.finite;
-        golden2 += g[i] * g[i];
-        error2_ += (t[i] - g[i]) * (t[i] - g[i]);
-        survey_.equal = survey_.equal && g[i] == t[i];
+    for (std::size_t i = 0; i < golden.size(); ++i) {
+      if (!std::isfinite(golden[i]) || !std::isfinite(target[i])) {
+        note_classes(first + i, golden[i], target[i]);
         continue;
       }
-      note_classes(first + i, g[i], t[i]);
-      g[i] = 0.0;
-      t[i] = 0.0;
+      const double e = target[i] - golden[i];
+      ++survey_.finite;
+      golden2 += golden[i] * golden[i];
+      error2_ += e * e;
+      survey_.equal = survey_.equal && e == 0.0;
     }
     golden2_ += golden2;
-    pick(first, g, t, golden2 / static_cast<double>(g.size()));
+    pick(first, pairs.golden, pairs.target, golden2 / static_cast<double>(golden.size()));
   }
 
   void note_classes(std::uint64_t position, double golden, double target) {
@@ -218,14 +243,40 @@ std::vector<std::uint64_t> worst_tiles(std::span<const float> peaks) {
   return tiles;
 }
 
+/// The first positions where the classes differ, `count` of them at most.
+std::vector<std::uint64_t> first_mismatches(const tensor::View& golden, const tensor::View& target,
+                                            std::size_t count) {
+  std::vector<std::uint64_t> positions;
+  BlockReader golden_reader(golden);
+  BlockReader target_reader(target);
+  for (std::uint64_t first = 0; first < golden.count() && positions.size() < count;) {
+    const auto length =
+        static_cast<std::size_t>(std::min<std::uint64_t>(kBlock, golden.count() - first));
+    const std::span<const double> g = golden_reader.read(first, length);
+    const std::span<const double> t = target_reader.read(first, length);
+    for (std::size_t i = 0; i < length && positions.size() < count; ++i) {
+      const bool finite = std::isfinite(g[i]) && std::isfinite(t[i]);
+      if (!finite && replay::class_of(g[i]) != replay::class_of(t[i])) {
+        positions.push_back(first + i);
+      }
+    }
+    first += length;
+  }
+  return positions;
+}
+
 Survey survey_measured(const tensor::View& golden, const tensor::View& target,
                        const MeasuredValue& known) {
   const metrics::Measurement& m = *known.measurement;
   Survey result;
   result.count = m.count;
-  result.equal = m.sum_abs_d == 0.0;
+  result.equal = m.sum_abs_d == 0.0 && m.class_mismatches == 0;
   result.finite = m.finite_pairs;
-  result.shared_nonfinite = m.count - m.finite_pairs;
+  result.class_mismatches = m.class_mismatches;
+  result.shared_nonfinite = m.count - m.finite_pairs - m.class_mismatches;
+  result.mismatches = first_mismatches(
+      golden, target,
+      static_cast<std::size_t>(std::min<std::uint64_t>(kMismatchesKept, m.class_mismatches)));
   result.golden_norm = std::sqrt(m.sum_golden2);
   result.error_norm = std::sqrt(m.sum_d2);
   const std::size_t row = row_length(golden);
@@ -251,10 +302,8 @@ Survey survey_measured(const tensor::View& golden, const tensor::View& target,
   return result;
 }
 
-// Differing classes have to be found one by one.
 bool tells_enough(const MeasuredValue& known, std::uint64_t count) {
   return known.measurement != nullptr && known.measurement->count == count &&
-         known.measurement->class_mismatches == 0 &&
          known.peaks.size() == (count + metrics::kTileElements - 1) / metrics::kTileElements;
 }
 
