@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "opdrift/replay/walk.hpp"
 
@@ -175,6 +176,26 @@ Array transposed(const Array& source, const std::vector<std::size_t>& permutatio
   result.values.resize(source.size());
   copy_strided(source.values.data(), 0, result.shape, strides, result.values.data());
   return result;
+}
+
+Array channels_first(const Array& source) {
+  if (source.rank() < 3) {
+    return source;
+  }
+  std::vector<std::size_t> order(source.rank());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::rotate(order.begin() + 1, order.end() - 1, order.end());
+  return transposed(source, order);
+}
+
+Array channels_last(const Array& source) {
+  if (source.rank() < 3) {
+    return source;
+  }
+  std::vector<std::size_t> order(source.rank());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::rotate(order.begin() + 1, order.begin() + 2, order.end());
+  return transposed(source, order);
 }
 
 }  // namespace opdrift::replay

@@ -99,4 +99,8 @@ Array squared(const Array& array);
 /// Copies `source` with its axes in the order `permutation` (a valid permutation).
 Array transposed(const Array& source, const std::vector<std::size_t>& permutation);
 
+/// (batch, ..., channel) as (batch, channel, ...) and back. Arrays of less than three axes stay.
+Array channels_first(const Array& source);
+Array channels_last(const Array& source);
+
 }  // namespace opdrift::replay

@@ -141,6 +141,20 @@ Result<Array> embedded(const Call& call) {
   return sum;
 }
 
+// How many words of every batch the mask keeps; 0 without a mask.
+Result<Array> counted_words(const Call& call) {
+  OPDRIFT_TRY(const Array* ids, call.need(0, "input_ids"));
+  OPDRIFT_TRY(Array counts, call.make({ids->shape[0]}, tensor::DType::i32));
+  const Array* mask = call.input(7);
+  if (mask == nullptr || mask->shape != ids->shape) {
+    return counts;
+  }
+  for (std::size_t at = 0; at < mask->size(); ++at) {
+    counts.values[at / ids->shape[1]] += mask->values[at] == 1.0 ? 1.0 : 0.0;
+  }
+  return counts;
+}
+
 }  // namespace
 
 Result<Outputs> embed_layer_norm(const Call& call) {
@@ -148,11 +162,17 @@ Result<Outputs> embed_layer_norm(const Call& call) {
   const Inputs inputs = {&sum, call.input(5), call.input(6)};
   OPDRIFT_TRY(Outputs outputs, layer_norm(Call{call.op, inputs, {}, call.limits}));
   outputs.resize(1);
+  OPDRIFT_TRY(Array counts, counted_words(call));
+  outputs.push_back(std::move(counts));
+  outputs.push_back(sum);
   return outputs;
 }
 Result<Terms> embed_layer_norm_terms(const Call& call, std::size_t index, const Array& y) {
   OPDRIFT_TRY(const Array sum, embedded(call));
   const Inputs inputs = {&sum, call.input(5), call.input(6)};
+  if (index != 0) {
+    return Terms{};
+  }
   return layer_norm_terms(Call{call.op, inputs, {}, call.limits}, index, y);
 }
 

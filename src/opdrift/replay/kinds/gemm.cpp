@@ -22,18 +22,69 @@ Status check_addend(const Call& call, const Affine& affine) {
   return Unit{};
 }
 
+// An operand whose rows stand before its batches, seen with the batches in front.
+struct RowsFirst {
+  Array outline;  ///< shape only
+  Strides strides;
+};
+
+RowsFirst rows_first(const Array& array) {
+  RowsFirst moved{Array{array.shape, {}, array.dtype}, strides_of(array.shape)};
+  const auto turn = [](auto& axes) { std::rotate(axes.begin(), axes.begin() + 1, axes.end() - 1); };
+  turn(moved.outline.shape);
+  turn(moved.strides);
+  return moved;
+}
+
+// The distances of a planned operand, whose array is the outline, in the array itself.
+void lay_out(const Array& array, const RowsFirst& moved, bool transposed, bool left,
+             Operand& operand) {
+  const std::size_t axes = moved.strides.size() - 2;
+  const std::size_t missing = operand.batch.size() - axes;
+  for (std::size_t axis = 0; axis < axes; ++axis) {
+    operand.batch[axis + missing] = moved.outline.shape[axis] == 1 ? 0 : moved.strides[axis];
+  }
+  operand.array = &array;
+  operand.free = moved.strides[axes + (transposed == left ? 1 : 0)];
+  operand.reduced = moved.strides[axes + (transposed == left ? 0 : 1)];
+}
+
+// transBatchA and transBatchB of FusedMatMul: the first axis moves behind the batch axes.
+Result<Product> plan_rows_first(const Call& call, const Array& left, const Array& right,
+                                bool transpose_left, bool transpose_right) {
+  if (left.rank() < 3 || right.rank() < 3) {
+    return call.not_modelled("transposed batch axes of a matrix");
+  }
+  const bool turn_left = call.integer({"transBatchA"}, 0) != 0;
+  const bool turn_right = call.integer({"transBatchB"}, 0) != 0;
+  const RowsFirst a = rows_first(left);
+  const RowsFirst b = rows_first(right);
+  OPDRIFT_TRY(Product product,
+              plan_matmul(call, turn_left ? a.outline : left, turn_right ? b.outline : right,
+                          transpose_left, transpose_right));
+  if (turn_left) {
+    lay_out(left, a, transpose_left, true, product.left);
+  }
+  if (turn_right) {
+    lay_out(right, b, transpose_right, false, product.right);
+  }
+  return product;
+}
+
 }  // namespace
 
 Result<Affine> plan_matmul_kind(const Call& call) {
   OPDRIFT_TRY(const Array* left, call.need(0, "A"));
   OPDRIFT_TRY(const Array* right, call.need(1, "B"));
-  if (call.integer({"transBatchA"}, 0) != 0 || call.integer({"transBatchB"}, 0) != 0) {
-    return call.not_modelled("transposed batch axes");
-  }
   const bool transpose_left = call.integer({"transA", "transpose_x1", "adj_x1"}, 0) != 0;
   const bool transpose_right = call.integer({"transB", "transpose_x2", "adj_x2"}, 0) != 0;
   Affine affine;
-  OPDRIFT_TRY(affine.product, plan_matmul(call, *left, *right, transpose_left, transpose_right));
+  if (call.integer({"transBatchA"}, 0) != 0 || call.integer({"transBatchB"}, 0) != 0) {
+    OPDRIFT_TRY(affine.product,
+                plan_rows_first(call, *left, *right, transpose_left, transpose_right));
+  } else {
+    OPDRIFT_TRY(affine.product, plan_matmul(call, *left, *right, transpose_left, transpose_right));
+  }
   affine.product.scale = call.real({"alpha"}, 1.0);
   affine.addend = call.input(2);
   OPDRIFT_TRY(affine.activation, fused_activation(call));

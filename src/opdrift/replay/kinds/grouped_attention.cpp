@@ -23,18 +23,6 @@ struct Parts {
   std::int64_t groups = 0;
 };
 
-Array columns_of(const Array& x, std::size_t first, std::size_t count) {
-  Array y;
-  y.dtype = x.dtype;
-  y.shape = {x.shape[0], x.shape[1], count};
-  y.values.reserve(count_of(y.shape));
-  for (std::size_t row = 0; row < x.shape[0] * x.shape[1]; ++row) {
-    const auto from = x.values.begin() + static_cast<std::ptrdiff_t>(row * x.shape[2] + first);
-    y.values.insert(y.values.end(), from, from + static_cast<std::ptrdiff_t>(count));
-  }
-  return y;
-}
-
 Result<Parts> parts_of(const Call& call) {
   OPDRIFT_TRY(const Array* query, call.need(0, "query"));
   Parts parts;
@@ -167,7 +155,7 @@ Result<Grouped> grouped_of(const Call& call) {
   OPDRIFT_TRY(grouped.present_value, present_of(call, call.input(4), values, past));
   heads.k = grouped.present_key;
   heads.v = grouped.present_value;
-  heads.past = past;
+  heads.past.assign(past.begin(), past.end());
   heads.causal = true;
   heads.scale = call.real({"scale"}, 0.0);
   heads.softcap = call.real({"softcap"}, 0.0);

@@ -32,31 +32,51 @@ Array repeated_heads(const Array& x, std::size_t heads) {
   return y;
 }
 
-Result<Array> scores_of(const Call& call, const Heads& heads) {
-  OPDRIFT_TRY(Product product, plan_matmul(call, heads.q, heads.k, false, true));
-  product.scale = heads.scale;
-  OPDRIFT_TRY(Array scores, run_product(call, product));
-  for (double& value : scores.values) {
-    value = heads.softcap > 0.0 ? heads.softcap * std::tanh(value / heads.softcap) : value;
-  }
-  if (!heads.mask.values.empty()) {
-    double* out = scores.values.data();
-    walk<1>(scores.shape, {broadcast_strides(heads.mask.shape, scores.shape)},
-            [&](const Row<1>& row) {
-              for (std::size_t i = 0; i < row.length; ++i) {
-                *out++ += heads.mask.values[static_cast<std::size_t>(
-                    row.at[0] + static_cast<std::int64_t>(i) * row.step[0])];
-              }
-            });
-  }
+void add_mask(const Array& mask, Array& scores) {
+  double* out = scores.values.data();
+  walk<1>(scores.shape, {broadcast_strides(mask.shape, scores.shape)}, [&](const Row<1>& row) {
+    for (std::size_t i = 0; i < row.length; ++i) {
+      *out++ += mask.values[static_cast<std::size_t>(row.at[0] +
+                                                     static_cast<std::int64_t>(i) * row.step[0])];
+    }
+  });
+}
+
+// Keys that come later than their query, or that do not count.
+void hide_keys(const Heads& heads, Array& scores) {
   const std::size_t rows = scores.shape[2];
   const std::size_t columns = scores.shape[3];
   const std::size_t batch = rows * columns * heads.heads();
-  for (std::size_t at = 0; heads.causal && at < scores.size(); ++at) {
-    const std::size_t past = heads.past.empty() ? 0 : heads.past[at / batch];
-    if (at % columns > at / columns % rows + past) {
+  for (std::size_t at = 0; at < scores.size(); ++at) {
+    const auto key = static_cast<std::int64_t>(at % columns);
+    const auto query = static_cast<std::int64_t>(at / columns % rows);
+    const std::int64_t past = heads.past.empty() ? 0 : heads.past[at / batch];
+    const bool later = heads.causal && key > query + past;
+    if (later || (!heads.counted.empty() && at % columns >= heads.counted[at / batch])) {
       scores.values[at] = -HUGE_VAL;
     }
+  }
+}
+
+Result<Array> scores_of(const Call& call, const Heads& heads,
+                        ScoreStage stage = ScoreStage::masked) {
+  OPDRIFT_TRY(Product product, plan_matmul(call, heads.q, heads.k, false, true));
+  product.scale = heads.scale;
+  OPDRIFT_TRY(Array scores, run_product(call, product));
+  if (stage == ScoreStage::product) {
+    return scores;
+  }
+  for (double& value : scores.values) {
+    value = heads.softcap > 0.0 ? heads.softcap * std::tanh(value / heads.softcap) : value;
+  }
+  if (stage == ScoreStage::capped) {
+    return scores;
+  }
+  if (!heads.mask.values.empty()) {
+    add_mask(heads.mask, scores);
+  }
+  if (heads.causal || !heads.counted.empty()) {
+    hide_keys(heads, scores);
   }
   return scores;
 }
@@ -101,6 +121,35 @@ Result<Array> score_variance(const Call& call, const Array& variances, const Arr
         std::max(0.0, squares.values[at] - 2.0 * mean * mixed.values[at] + mean * mean * total);
   }
   return squares;
+}
+
+// Sums of (scale q k)^2 behind every score.
+Result<Array> product_squares(const Call& call, const Heads& heads) {
+  const Array q2 = squared(heads.q);
+  const Array k2 = squared(heads.k);
+  OPDRIFT_TRY(Product product, plan_matmul(call, q2, k2, false, true));
+  product.scale = heads.scale * heads.scale;
+  return run_product(call, product);
+}
+
+// Variance of every weight p, in units of u_c^2.
+Result<Array> weight_variances(const Call& call, const Heads& heads, const Array& scores,
+                               const Array& weights) {
+  OPDRIFT_TRY(Array variances, product_squares(call, heads));
+  const std::size_t columns = scores.shape.back();
+  const auto n = static_cast<double>(columns);
+  const auto size = static_cast<double>(heads.q.shape[3]);
+  for (std::size_t at = 0; at < scores.size(); ++at) {
+    const double* row = scores.values.data() + at / columns * columns;
+    const double top = *std::max_element(row, row + columns);
+    const double p = weights.values[at];
+    const double shifted = p == 0.0 ? 0.0 : scores.values[at] - top;
+    // 0.18 n a^2: two sides accumulate the dot product. 25/3: exp within 5 ulp.
+    const double score =
+        0.18 * size * variances.values[at] + shifted * shifted + 0.09 * n + 25.0 / 3.0;
+    variances.values[at] = p * p * score;
+  }
+  return variances;
 }
 
 }  // namespace
@@ -148,36 +197,106 @@ Result<Array> attend(const Call& call, const Heads& heads) {
   return heads.flat_output ? from_heads(y) : y;
 }
 
+Result<Array> scores_at(const Call& call, const Heads& heads, ScoreStage stage) {
+  OPDRIFT_TRY(Array scores, scores_of(call, heads, stage));
+  if (stage == ScoreStage::weights) {
+    softmax_rows(scores);
+  }
+  return scores;
+}
+
+Result<Terms> score_terms(const Call& call, const Heads& heads, ScoreStage stage) {
+  Terms terms;
+  if (stage == ScoreStage::weights) {
+    OPDRIFT_TRY(const Array scores, scores_of(call, heads));
+    OPDRIFT_TRY(const Array weights, scores_at(call, heads, stage));
+    OPDRIFT_TRY(Array variances, weight_variances(call, heads, scores, weights));
+    terms.n = static_cast<double>(scores.shape.back());
+    terms.extra = std::move(variances.values);
+    return terms;
+  }
+  OPDRIFT_TRY(Array squares, product_squares(call, heads));
+  terms.n = static_cast<double>(heads.q.shape[3]);
+  if (stage != ScoreStage::product) {
+    // tanh within 5 ulp, and the score before a mask takes most of it away.
+    OPDRIFT_TRY(const Array scores, scores_of(call, heads, ScoreStage::capped));
+    for (const double score : scores.values) {
+      terms.extra.push_back(heads.softcap > 0.0 ? 26.0 * score * score : score * score);
+    }
+  }
+  terms.a2 = std::move(squares.values);
+  return terms;
+}
+
 Result<Terms> attend_terms(const Call& call, const Heads& heads) {
   OPDRIFT_TRY(const Array scores, scores_of(call, heads));
   Array weights = scores;
   softmax_rows(weights);
   OPDRIFT_TRY(const Array y, weighted_values(call, weights, heads.v));
   OPDRIFT_TRY(Array a2, weighted_values(call, squared(weights), squared(heads.v)));
-  const Array q2 = squared(heads.q);
-  const Array k2 = squared(heads.k);
-  OPDRIFT_TRY(Product product, plan_matmul(call, q2, k2, false, true));
-  product.scale = heads.scale * heads.scale;
-  OPDRIFT_TRY(Array variances, run_product(call, product));
-  const std::size_t columns = scores.shape.back();
-  const auto n = static_cast<double>(columns);
-  const auto size = static_cast<double>(heads.q.shape[3]);
-  for (std::size_t at = 0; at < scores.size(); ++at) {
-    const double* row = scores.values.data() + at / columns * columns;
-    const double top = *std::max_element(row, row + columns);
-    const double p = weights.values[at];
-    const double shifted = p == 0.0 ? 0.0 : scores.values[at] - top;
-    // 0.18 n a^2: two sides accumulate the dot product. 25/3: exp within 5 ulp.
-    const double score =
-        0.18 * size * variances.values[at] + shifted * shifted + 0.09 * n + 25.0 / 3.0;
-    variances.values[at] = p * p * score;
-  }
+  OPDRIFT_TRY(const Array variances, weight_variances(call, heads, scores, weights));
   OPDRIFT_TRY(const Array extra, score_variance(call, variances, heads.v, y));
   Terms terms;
-  terms.n = n;
+  terms.n = static_cast<double>(scores.shape.back());
   terms.a2 = heads.flat_output ? from_heads(a2).values : a2.values;
   terms.extra = heads.flat_output ? from_heads(extra).values : extra.values;
   return terms;
+}
+
+Array columns_of(const Array& x, std::size_t first, std::size_t count) {
+  Array y;
+  y.dtype = x.dtype;
+  y.shape = {x.shape[0], x.shape[1], count};
+  y.values.resize(count_of(y.shape));
+  copy_strided(x.values.data(), static_cast<std::int64_t>(first), y.shape, strides_of(x.shape),
+               y.values.data());
+  return y;
+}
+
+Result<Array> padding_mask(const Call& call, const Array& mask, const Heads& heads, double filler) {
+  const std::size_t batches = heads.batches();
+  const std::size_t queries = heads.q.shape[2];
+  const std::size_t keys = heads.k.shape[2];
+  Array added;
+  if (mask.rank() == 1 && (mask.size() == batches || mask.size() == 2 * batches)) {
+    OPDRIFT_TRY(added, call.make({batches, 1, 1, keys}, tensor::DType::f32));
+    for (std::size_t at = 0; at < added.size(); ++at) {
+      const auto key = static_cast<double>(at % keys);
+      const std::size_t batch = at / keys;
+      const double first = mask.size() == batches ? 0.0 : mask.values[batches + batch];
+      added.values[at] = key >= first && key < mask.values[batch] ? 0.0 : filler;
+    }
+    return added;
+  }
+  added = mask;
+  if (mask.shape == tensor::Shape{batches, keys}) {
+    added.shape = {batches, 1, 1, keys};
+  } else if (mask.shape == tensor::Shape{batches, queries, keys}) {
+    added.shape = {batches, 1, queries, keys};
+  } else {
+    return call.not_modelled("a mask of shape " + tensor::to_string(mask.shape));
+  }
+  for (double& value : added.values) {
+    value = value > 0.0 ? 0.0 : filler;
+  }
+  return added;
+}
+
+Status add_to_mask(const Call& call, const Array& added, Heads& heads) {
+  if (heads.mask.values.empty()) {
+    heads.mask = added;
+    return Unit{};
+  }
+  const tensor::Shape scores = {heads.batches(), heads.heads(), heads.q.shape[2], heads.k.shape[2]};
+  OPDRIFT_TRY(const tensor::Shape wide, broadcast_shape(added.shape, scores));
+  if (wide != scores) {
+    return call.not_modelled("the bias is larger than the scores");
+  }
+  OPDRIFT_TRY(Array sum, call.make(scores, tensor::DType::f32));
+  add_mask(heads.mask, sum);
+  add_mask(added, sum);
+  heads.mask = std::move(sum);
+  return Unit{};
 }
 
 Result<Array> behind(const Call& call, const Array& past, const Array& x) {

@@ -23,18 +23,34 @@ struct Heads {
   double softcap = 0.0;     ///< 0: none
   bool causal = false;      ///< position i sees what stands up to it
   bool flat_output = true;  ///< (batch, position, head * element) instead of (batch, head, ...)
-  /// Per batch, positions before the first query; empty: none.
-  std::vector<std::size_t> past;
+  /// Per batch, position of the first query among the keys; empty: 0. Negative where fewer keys
+  /// count than there are queries.
+  std::vector<std::int64_t> past;
+  /// Per batch, how many keys count; empty: all of them.
+  std::vector<std::size_t> counted;
 
   std::size_t batches() const { return q.shape[0]; }
   std::size_t heads() const { return q.shape[1]; }
 };
 
+/// How far scores have come.
+enum class ScoreStage : std::uint8_t { product, capped, masked, weights };
+
+/// Elements [first, first + count) of the last of three axes.
+Array columns_of(const Array& x, std::size_t first, std::size_t count);
+/// A mask of the domain com.microsoft as what is added to the scores, `filler` where it hides a
+/// key: by batch and key, by batch, query and key, or the number of keys per batch, behind which
+/// the first key of every batch may follow.
+Result<Array> padding_mask(const Call& call, const Array& mask, const Heads& heads, double filler);
+/// Adds to the scores what is given beside a mask.
+Status add_to_mask(const Call& call, const Array& added, Heads& heads);
 /// (batch, position, head * element) to (batch, head, position, element); four axes stay.
 Result<Array> to_heads(const Call& call, const Array& x, std::int64_t heads);
 /// Gives every query head its keys and values and checks that all fits, the work included.
 Status fit_heads(const Call& call, Heads& heads);
 Result<Array> attend(const Call& call, const Heads& heads);
+Result<Array> scores_at(const Call& call, const Heads& heads, ScoreStage stage);
+Result<Terms> score_terms(const Call& call, const Heads& heads, ScoreStage stage);
 Result<Terms> attend_terms(const Call& call, const Heads& heads);
 /// `past`, then `x`, along the positions. Fails where they do not fit each other.
 Result<Array> behind(const Call& call, const Array& past, const Array& x);

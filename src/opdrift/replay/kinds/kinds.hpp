@@ -75,8 +75,12 @@ TermsFunction lstm_terms, gru_terms, rnn_terms;
 
 // quantise.cpp
 EvaluateFunction quantise_linear, dequantise_linear, ascend_quantise, dynamic_quantise,
-    conv_integer, matmul_integer, qlinear_conv, qlinear_matmul, qlinear_add, qlinear_mul,
-    qlinear_sigmoid, qlinear_leaky_relu, qlinear_global_average_pool;
+    conv_integer, matmul_integer;
+
+// qlinear.cpp
+EvaluateFunction qlinear_conv, qlinear_matmul, qlinear_add, qlinear_mul, qlinear_sigmoid,
+    qlinear_leaky_relu, qlinear_global_average_pool, qlinear_average_pool, qlinear_softmax,
+    qlinear_concat, qlinear_where, qlinear_reduce_mean;
 
 // coded_matmul.cpp
 EvaluateFunction matmul_packed, matmul_integer_scaled, dynamic_matmul;
@@ -93,7 +97,7 @@ EvaluateFunction constant, constant_of_shape, range, shape_of, size_of, eye_like
 EvaluateFunction dft, stft, hann_window, hamming_window, blackman_window, mel_weights;
 TermsFunction stft_terms;
 
-// attention.cpp, grouped_attention.cpp, fused.cpp
+// attention.cpp, rotary.cpp, grouped_attention.cpp, fused.cpp
 EvaluateFunction attention, multi_head_attention, rotary_embedding, grouped_attention;
 TermsFunction attention_terms, multi_head_attention_terms, rotary_embedding_terms,
     grouped_attention_terms;
