@@ -9,6 +9,12 @@
 
 namespace opdrift::replay {
 
+Outputs one_output(Array array) {
+  Outputs outputs;
+  outputs.push_back(std::move(array));
+  return outputs;
+}
+
 std::uint64_t saturating_product(std::uint64_t left, std::uint64_t right) {
   std::uint64_t product = 0;
   if (__builtin_mul_overflow(left, right, &product)) {

@@ -30,6 +30,9 @@ struct Array {
 /// The outputs of one operator, in order.
 using Outputs = std::vector<Array>;
 
+/// The outputs of an operator that has one.
+Outputs one_output(Array array);
+
 /// Signed element distances per axis.
 using Strides = std::vector<std::int64_t>;
 

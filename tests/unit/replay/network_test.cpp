@@ -377,5 +377,61 @@ TEST(Signal, FourierTransform) {
   expect_near(frames.values(), {4, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0}, 1e-15);
 }
 
+// Scores 1 and 2 of the wanted classes, weighted 1 and 3.
+TEST(Loss, WeightsAndReductions) {
+  const auto with = [](const char* reduction) {
+    return Bench("NegativeLogLikelihoodLoss")
+        .in(array({2, 2}, {1, 5, 6, 2}))
+        .in(integers({0, 1}))
+        .in(array({2}, {1, 3}))
+        .text("reduction", reduction);
+  };
+  EXPECT_THAT(with("none").values(), ElementsAre(-1, -6));
+  EXPECT_THAT(with("sum").values(), ElementsAre(-7));
+  EXPECT_THAT(with("mean").values(), ElementsAre(-1.75));
+  EXPECT_THAT(with("mean").terms_of().a2, ElementsAre(37.0 / 16.0));
+  EXPECT_EQ(with("mean").ints("ignore_index", {1}).values(), Values{-1});
+}
+
+TEST(Loss, RefusesLabelsThatAreNoClasses) {
+  const auto with = [](const char* type, Values labels) {
+    return Bench(type).in(noise({2, 2}, 1)).in(integers(std::move(labels))).failure();
+  };
+  for (const char* type : {"NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"}) {
+    EXPECT_THAT(with(type, {0, 2}), HasSubstr("a label is out of range"));
+    EXPECT_THAT(with(type, {0, -1}), HasSubstr("a label is out of range"));
+    EXPECT_THAT(with(type, {0}), HasSubstr("do not fit"));
+  }
+}
+
+TEST(Loss, CrossEntropyGivesLogarithms) {
+  const Bench bench =
+      Bench("SoftmaxCrossEntropyLoss").in(array({1, 2}, {3, 3})).in(integers({1})).outputs(2);
+  expect_near(bench.run()[0].values, {std::log(2.0)}, 1e-15);
+  expect_near(bench.run()[1].values, {-std::log(2.0), -std::log(2.0)}, 1e-15);
+  expect_near(bench.terms_of(0).extra, {0.18}, 1e-15);
+  expect_near(bench.terms_of(1).extra, {0.18, 0.18}, 1e-15);
+}
+
+TEST(Classic, RefusesAttributesThatDoNotFit) {
+  const Array x = noise({2, 3}, 1);
+  EXPECT_THAT(Bench("Scaler").in(x).reals("scale", {1, 2}).failure(), HasSubstr("one for each"));
+  EXPECT_THAT(Bench("Normalizer").in(x).text("norm", "L3").failure(), HasSubstr("the norm L3"));
+  EXPECT_THAT(Bench("Imputer").in(x).reals("imputed_value_floats", {1, 2}).failure(),
+              HasSubstr("one for each"));
+  EXPECT_THAT(Bench("LinearRegressor").in(x).reals("coefficients", {1, 2}).failure(),
+              HasSubstr("coefficients do not fit"));
+  EXPECT_THAT(Bench("LinearRegressor")
+                  .in(x)
+                  .reals("coefficients", {1, 2, 3})
+                  .ints("targets", {1})
+                  .text("post_transform", "LOGISTIC")
+                  .failure(),
+              HasSubstr("transformed"));
+  EXPECT_THAT(Bench("ArrayFeatureExtractor").in(x).in(integers({3})).failure(),
+              HasSubstr("a position is out of range"));
+  EXPECT_THAT(Bench("Scaler").in(array({2, 0}, {})).failure(), HasSubstr("features"));
+}
+
 }  // namespace
 }  // namespace opdrift::replay::test

@@ -295,5 +295,62 @@ TEST(EvaluateAt, RefusesPositionsBeyondTheOutput) {
   EXPECT_EQ(sample.error().code, ErrorCode::out_of_range);
 }
 
+// Without offsets it is a convolution.
+TEST(DeformConv, IsAConvolutionWithoutOffsets) {
+  const Array x = noise({2, 4, 5, 6}, 1);
+  const Array w = noise({6, 2, 3, 3}, 2);
+  const auto with = [&](Bench bench) {
+    return bench.ints("group", {2}).ints("pads", {1, 1, 1, 1}).ints("strides", {2, 1});
+  };
+  const Bench plain = with(Bench("Conv").in(x).in(w).in(noise({6}, 3)));
+  Array none = array({2, 18, 3, 6}, Values(2 * 18 * 3 * 6, 0.0));
+  Bench bench = with(Bench("DeformConv").in(x).in(w).in(none).in(noise({6}, 3)));
+  expect_near(bench.values(), plain.values(), 1e-13);
+  expect_near(bench.terms_of().a2, plain.terms_of().a2, 1e-13);
+  EXPECT_EQ(bench.terms_of().n, 18);
+  EXPECT_TRUE(bench.terms_of().weights.empty());
+  Bench narrowed = with(Bench("Conv").in(x).in(w).in(noise({6}, 3)));
+  narrowed.delta(1, noise({6, 2, 3, 3}, 4));
+  bench.delta(1, noise({6, 2, 3, 3}, 4));
+  expect_near(bench.terms_of().weights, narrowed.terms_of().weights, 1e-12);
+}
+
+// Halfway between 1 and 3 with a mask of 1/2; outside counts as 0.
+TEST(DeformConv, SamplesBesideItsPlaces) {
+  const Bench bench = Bench("DeformConv")
+                          .in(array({1, 1, 1, 2}, {1, 3}))
+                          .in(array({1, 1, 1, 1}, {10}))
+                          .in(array({1, 2, 1, 2}, {0, 0, 0.5, 0.5}))
+                          .absent()
+                          .in(array({1, 1, 1, 2}, {0.5, 1}));
+  EXPECT_THAT(bench.values(), testing::ElementsAre(10, 15));
+}
+
+TEST(DeformConv, RefusesWhatDoesNotFit) {
+  const auto with = [](const tensor::Shape& offset, const tensor::Shape& mask) {
+    return Bench("DeformConv")
+        .in(noise({1, 2, 3, 3}, 1))
+        .in(noise({1, 2, 1, 1}, 2))
+        .in(noise(offset, 3))
+        .absent()
+        .in(noise(mask, 4));
+  };
+  EXPECT_THAT(with({1, 2, 3, 2}, {1, 1, 3, 3}).failure(), testing::HasSubstr("do not fit"));
+  EXPECT_THAT(with({1, 2, 3, 3}, {1, 2, 3, 3}).failure(), testing::HasSubstr("do not fit"));
+  EXPECT_THAT(with({1, 2, 3, 3}, {1, 1, 3, 3}).ints("offset_group", {0}).failure(),
+              testing::HasSubstr("groups"));
+  EXPECT_THAT(with({1, 2, 3, 3}, {1, 1, 3, 3}).ints("offset_group", {3}).failure(),
+              testing::HasSubstr("groups"));
+  Array far = array({1, 2, 3, 3}, Values(18, std::nan("")));
+  far.values[0] = HUGE_VAL;
+  EXPECT_EQ(Bench("DeformConv")
+                .in(noise({1, 2, 3, 3}, 1))
+                .in(noise({1, 2, 1, 1}, 2))
+                .in(far)
+                .values()
+                .size(),
+            9U);
+}
+
 }  // namespace
 }  // namespace opdrift::replay::test

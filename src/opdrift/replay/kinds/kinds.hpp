@@ -55,8 +55,19 @@ TermsFunction conv_terms, conv_transpose_terms;
 
 // pool.cpp
 EvaluateFunction max_pool, average_pool, lp_pool, global_average_pool, global_max_pool,
-    adaptive_average_pool;
-TermsFunction average_pool_terms, global_average_pool_terms;
+    global_lp_pool, adaptive_average_pool;
+TermsFunction average_pool_terms, global_average_pool_terms, lp_pool_terms, global_lp_pool_terms;
+
+// unfold.cpp, crop.cpp, unique.cpp, roi_pool.cpp
+EvaluateFunction col2im, max_unpool, center_crop_pad, tensor_scatter, unique, max_roi_pool;
+TermsFunction col2im_terms;
+
+// deform_conv.cpp, geometry.cpp, loss.cpp, classic.cpp
+EvaluateFunction deform_conv, affine_grid, determinant, likelihood_loss, cross_entropy_loss;
+TermsFunction deform_conv_terms, affine_grid_terms, determinant_terms, likelihood_loss_terms,
+    cross_entropy_loss_terms;
+EvaluateFunction scaler, normalizer, binarizer, imputer, linear_regressor, feature_extractor;
+TermsFunction linear_regressor_terms;
 
 // resize.cpp, grid_sample.cpp, roi_align.cpp
 EvaluateFunction resize, grid_sample, roi_align;

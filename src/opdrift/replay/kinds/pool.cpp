@@ -173,22 +173,66 @@ Result<Terms> average_pool_terms(const Call& call, std::size_t /*index*/, const 
   return terms;
 }
 
-Result<Outputs> lp_pool(const Call& call) {
-  OPDRIFT_TRY(const Pool pool, plan_pool(call));
+namespace {
+
+Result<double> power_of_norm(const Call& call) {
   const auto p = static_cast<double>(call.integer({"p"}, 2));
   if (!(p >= 1.0)) {
     return call.not_modelled("p is below 1");
   }
-  OPDRIFT_TRY(
-      Array y,
-      reduce_windows(call, pool, [&](const double* x, const std::vector<Tap>& taps, std::size_t) {
-        double sum = 0.0;
-        for (const Tap& tap : taps) {
-          sum += std::pow(std::abs(x[tap.input]), p);
-        }
-        return std::pow(sum, 1.0 / p);
-      }));
+  return p;
+}
+
+/// A p-norm and the sum behind it.
+struct Norm {
+  explicit Norm(double power) : p(power) {}
+
+  void add(double x) {
+    const double term = std::pow(std::abs(x), p);
+    sum += term;
+    squares += term * term;
+  }
+  double value() const { return std::pow(sum, 1.0 / p); }
+  // d value / d sum = value / (p sum)
+  double accumulated() const {
+    const double slope = sum == 0.0 ? 0.0 : value() / (p * sum);
+    return slope * slope * squares;
+  }
+
+  double p;
+  double sum = 0.0;
+  double squares = 0.0;
+};
+
+template <typename Get>
+Result<Array> norms_of_windows(const Call& call, const Pool& pool, Get get) {
+  OPDRIFT_TRY(const double p, power_of_norm(call));
+  return reduce_windows(call, pool,
+                        [&](const double* x, const std::vector<Tap>& taps, std::size_t) {
+                          Norm norm(p);
+                          for (const Tap& tap : taps) {
+                            norm.add(x[tap.input]);
+                          }
+                          return get(norm);
+                        });
+}
+
+}  // namespace
+
+Result<Outputs> lp_pool(const Call& call) {
+  OPDRIFT_TRY(const Pool pool, plan_pool(call));
+  OPDRIFT_TRY(Array y, norms_of_windows(call, pool, [](const Norm& norm) { return norm.value(); }));
   return single(std::move(y));
+}
+
+Result<Terms> lp_pool_terms(const Call& call, std::size_t /*index*/, const Array& /*y*/) {
+  OPDRIFT_TRY(const Pool pool, plan_pool(call));
+  OPDRIFT_TRY(Array a2,
+              norms_of_windows(call, pool, [](const Norm& norm) { return norm.accumulated(); }));
+  Terms terms;
+  terms.n = static_cast<double>(pool.window.kernel_count());
+  terms.a2 = std::move(a2.values);
+  return terms;
 }
 
 namespace {
@@ -227,6 +271,36 @@ Result<Terms> global_average_pool_terms(const Call& call, std::size_t /*index*/,
                 terms.n = std::max(n, 1.0);
                 return std::inner_product(x, x + count, x, 0.0) / (n * n);
               }));
+  terms.a2 = std::move(a2.values);
+  return terms;
+}
+
+namespace {
+
+template <typename Get>
+Result<Array> norms_of_planes(const Call& call, Get get) {
+  OPDRIFT_TRY(const double p, power_of_norm(call));
+  return reduce_planes(call, [&](const double* x, std::size_t count) {
+    Norm norm(p);
+    for (std::size_t i = 0; i < count; ++i) {
+      norm.add(x[i]);
+    }
+    return get(norm);
+  });
+}
+
+}  // namespace
+
+Result<Outputs> global_lp_pool(const Call& call) {
+  OPDRIFT_TRY(Array y, norms_of_planes(call, [](const Norm& norm) { return norm.value(); }));
+  return single(std::move(y));
+}
+
+Result<Terms> global_lp_pool_terms(const Call& call, std::size_t /*index*/, const Array& /*y*/) {
+  OPDRIFT_TRY(const Array* x, call.need(0, "X"));
+  OPDRIFT_TRY(Array a2, norms_of_planes(call, [](const Norm& norm) { return norm.accumulated(); }));
+  Terms terms;
+  terms.n = static_cast<double>(std::max<std::size_t>(split_at(x->shape, 1).inner, 1));
   terms.a2 = std::move(a2.values);
   return terms;
 }

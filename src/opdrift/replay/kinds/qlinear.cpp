@@ -19,9 +19,7 @@ bool channel_is_last(const Call& call) {
 Result<Outputs> coded(const Call& call, const Array& y, std::size_t scale_index) {
   OPDRIFT_TRY(const Coding code, coding(call, y, scale_index, 1));
   OPDRIFT_TRY(Array codes, encoded(call, y, code, code_dtype(call, scale_index + 1)));
-  Outputs outputs;
-  outputs.push_back(std::move(codes));
-  return outputs;
+  return one_output(std::move(codes));
 }
 
 // What the codes of an input stand for.

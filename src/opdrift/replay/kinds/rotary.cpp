@@ -82,9 +82,7 @@ Result<Outputs> rotary_embedding(const Call& call) {
       y.values[other] = x->values[one] * sn + x->values[other] * c;
     }
   }
-  Outputs outputs;
-  outputs.push_back(std::move(y));
-  return outputs;
+  return one_output(std::move(y));
 }
 
 // Both products round at their own size before they meet: |x_1 c| and |x_2 s| are at most this.
