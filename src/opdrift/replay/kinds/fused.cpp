@@ -182,6 +182,16 @@ Result<Outputs> swiglu(const Call& call) {
   return multiply_elements(Call{call.op, Inputs{&gate, &halves.second}, {}, call.limits});
 }
 
+// (x + b) in halves: the first times Gelu of the second.
+Result<Outputs> bias_split_gelu(const Call& call) {
+  OPDRIFT_TRY(const Array* x, call.need(0, "X"));
+  OPDRIFT_TRY(const Array* bias, call.need(1, "bias"));
+  OPDRIFT_TRY(const Array sum, apply(call, add, {x, bias}));
+  OPDRIFT_TRY(const Halves halves, halves_of(Call{call.op, Inputs{&sum}, {}, call.limits}));
+  OPDRIFT_TRY(const Array gate, apply(call, gelu, {&halves.second}));
+  return multiply_elements(Call{call.op, Inputs{&halves.first, &gate}, {}, call.limits});
+}
+
 Result<Outputs> glu(const Call& call) {
   OPDRIFT_TRY(const Halves halves, halves_of(call));
   OPDRIFT_TRY(const Array gate, apply(call, sigmoid, {&halves.second}));

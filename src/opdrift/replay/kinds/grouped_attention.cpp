@@ -97,42 +97,32 @@ Result<Array> turned(const Call& call, const Array& x, std::int64_t heads,
   return std::move(outputs.front());
 }
 
-// The new rows behind the valid ones of the past, in a buffer as long as the operator gives out.
-Result<Array> present_of(const Call& call, const Array* past, const Array& fresh,
-                         const std::vector<std::size_t>& before) {
-  const std::size_t longest = *std::max_element(before.begin(), before.end());
-  const std::size_t kept = past == nullptr || past->rank() != 4 ? 0 : past->shape[2];
-  const bool fits =
-      kept == 0 || (past->shape[0] == fresh.shape[0] && past->shape[1] == fresh.shape[1] &&
-                    past->shape[3] == fresh.shape[3]);
-  if (!fits || longest > kept) {
-    return call.not_modelled("past keys and values do not fit");
-  }
-  const std::size_t rows = std::max(kept, longest + fresh.shape[2]);
-  const std::size_t size = fresh.shape[3];
-  OPDRIFT_TRY(Array present, call.make({fresh.shape[0], fresh.shape[1], rows, size}, fresh.dtype));
-  for (std::size_t at = 0; at < fresh.shape[0] * fresh.shape[1]; ++at) {
-    double* out = present.values.data() + at * rows * size;
-    const std::size_t valid = before[at / fresh.shape[1]];
-    if (kept > 0) {
-      std::copy_n(past->values.data() + at * kept * size, kept * size, out);
-    }
-    std::copy_n(fresh.values.data() + at * fresh.shape[2] * size, fresh.shape[2] * size,
-                out + valid * size);
-  }
-  return present;
-}
-
 struct Grouped {
   Heads heads;
   Array present_key;
   Array present_value;
 };
 
+// A smooth softmax adds 1 to the sum, a score of 0; every head may have a score of its own.
+Status add_sinks(const Call& call, Heads& heads) {
+  if (const Array* sinks = call.input(11); sinks != nullptr) {
+    if (sinks->size() != heads.heads()) {
+      return call.not_modelled("expected one sink per head");
+    }
+    heads.sinks = sinks->values;
+  } else if (call.integer({"smooth_softmax"}, 0) > 0) {
+    heads.sinks.assign(heads.heads(), 0.0);
+  }
+  return Unit{};
+}
+
+ScoreStage stage_of(const Call& call) {
+  return call.integer({"qk_output"}, 0) == 2 ? ScoreStage::weights : ScoreStage::masked;
+}
+
 Result<Grouped> grouped_of(const Call& call) {
-  if (call.integer({"local_window_size"}, -1) > 0 || call.integer({"smooth_softmax"}, 0) > 0 ||
-      call.input(11) != nullptr) {
-    return call.not_modelled("a window or a sink of attention");
+  if (call.integer({"sliding_window_cache"}, 0) != 0 || call.inputs.size() > 12) {
+    return call.not_modelled("coded or normalised keys, or a cache of one window");
   }
   OPDRIFT_TRY(Parts parts, parts_of(call));
   OPDRIFT_TRY(const std::vector<std::size_t> past, past_of(call, parts.q));
@@ -151,12 +141,19 @@ Result<Grouped> grouped_of(const Call& call) {
   OPDRIFT_TRY(heads.q, to_heads(call, parts.q, parts.heads));
   OPDRIFT_TRY(const Array keys, to_heads(call, parts.k, parts.groups));
   OPDRIFT_TRY(const Array values, to_heads(call, parts.v, parts.groups));
-  OPDRIFT_TRY(grouped.present_key, present_of(call, call.input(3), keys, past));
-  OPDRIFT_TRY(grouped.present_value, present_of(call, call.input(4), values, past));
-  heads.k = grouped.present_key;
-  heads.v = grouped.present_value;
+  OPDRIFT_TRY(grouped.present_key, placed_behind(call, call.input(3), keys, past));
+  OPDRIFT_TRY(grouped.present_value, placed_behind(call, call.input(4), values, past));
+  const std::size_t total = *std::max_element(past.begin(), past.end()) + parts.q.shape[1];
+  heads.k = first_positions(grouped.present_key, total);
+  heads.v = first_positions(grouped.present_value, total);
   heads.past.assign(past.begin(), past.end());
-  heads.causal = true;
+  heads.causal = call.integer({"causal"}, 1) != 0;
+  for (const std::size_t before : past) {
+    heads.counted.push_back(before + parts.q.shape[1]);
+  }
+  heads.window = static_cast<std::size_t>(
+      std::clamp<std::int64_t>(call.integer({"local_window_size"}, -1), 0, 1 << 30));
+  OPDRIFT_CHECK_OK(add_sinks(call, heads));
   heads.scale = call.real({"scale"}, 0.0);
   heads.softcap = call.real({"softcap"}, 0.0);
   if (const Array* added = call.input(10); added != nullptr) {
@@ -175,15 +172,20 @@ Result<Outputs> grouped_attention(const Call& call) {
   outputs.push_back(std::move(y));
   outputs.push_back(std::move(grouped.present_key));
   outputs.push_back(std::move(grouped.present_value));
+  if (call.op.outputs.size() > 3) {
+    OPDRIFT_TRY(Array scores, scores_at(call, grouped.heads, stage_of(call)));
+    outputs.push_back(std::move(scores));
+  }
   return outputs;
 }
 
 Result<Terms> grouped_attention_terms(const Call& call, std::size_t index, const Array& /*y*/) {
-  if (index != 0) {
+  if (index != 0 && index != 3) {
     return Terms{};
   }
   OPDRIFT_TRY(const Grouped grouped, grouped_of(call));
-  return attend_terms(call, grouped.heads);
+  return index == 0 ? attend_terms(call, grouped.heads)
+                    : score_terms(call, grouped.heads, stage_of(call));
 }
 
 }  // namespace opdrift::replay

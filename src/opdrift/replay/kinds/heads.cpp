@@ -52,7 +52,9 @@ void hide_keys(const Heads& heads, Array& scores) {
     const auto query = static_cast<std::int64_t>(at / columns % rows);
     const std::int64_t past = heads.past.empty() ? 0 : heads.past[at / batch];
     const bool later = heads.causal && key > query + past;
-    if (later || (!heads.counted.empty() && at % columns >= heads.counted[at / batch])) {
+    const bool far =
+        heads.window != 0 && key + static_cast<std::int64_t>(heads.window) <= query + past;
+    if (later || far || (!heads.counted.empty() && at % columns >= heads.counted[at / batch])) {
       scores.values[at] = -HUGE_VAL;
     }
   }
@@ -75,19 +77,22 @@ Result<Array> scores_of(const Call& call, const Heads& heads,
   if (!heads.mask.values.empty()) {
     add_mask(heads.mask, scores);
   }
-  if (heads.causal || !heads.counted.empty()) {
+  if (heads.causal || heads.window != 0 || !heads.counted.empty()) {
     hide_keys(heads, scores);
   }
   return scores;
 }
 
 // Softmax over the last axis, in place. A row without any finite score becomes NaN, as it should.
-void softmax_rows(Array& scores) {
-  const std::size_t columns = scores.shape.back();
+void softmax_rows(const Heads& heads, Array& scores) {
+  const std::size_t columns = scores.shape[3];
+  const std::size_t head_size = columns * scores.shape[2];
   for (std::size_t first = 0; first < scores.size(); first += columns) {
     double* row = scores.values.data() + first;
-    const double top = *std::max_element(row, row + columns);
-    double sum = 0.0;
+    const double sink =
+        heads.sinks.empty() ? -HUGE_VAL : heads.sinks[first / head_size % heads.heads()];
+    const double top = std::max(sink, *std::max_element(row, row + columns));
+    double sum = heads.sinks.empty() ? 0.0 : std::exp(sink - top);
     for (std::size_t j = 0; j < columns; ++j) {
       row[j] = std::exp(row[j] - top);
       sum += row[j];
@@ -192,7 +197,7 @@ Status fit_heads(const Call& call, Heads& heads) {
 
 Result<Array> attend(const Call& call, const Heads& heads) {
   OPDRIFT_TRY(Array weights, scores_of(call, heads));
-  softmax_rows(weights);
+  softmax_rows(heads, weights);
   OPDRIFT_TRY(Array y, weighted_values(call, weights, heads.v));
   return heads.flat_output ? from_heads(y) : y;
 }
@@ -200,7 +205,7 @@ Result<Array> attend(const Call& call, const Heads& heads) {
 Result<Array> scores_at(const Call& call, const Heads& heads, ScoreStage stage) {
   OPDRIFT_TRY(Array scores, scores_of(call, heads, stage));
   if (stage == ScoreStage::weights) {
-    softmax_rows(scores);
+    softmax_rows(heads, scores);
   }
   return scores;
 }
@@ -231,7 +236,7 @@ Result<Terms> score_terms(const Call& call, const Heads& heads, ScoreStage stage
 Result<Terms> attend_terms(const Call& call, const Heads& heads) {
   OPDRIFT_TRY(const Array scores, scores_of(call, heads));
   Array weights = scores;
-  softmax_rows(weights);
+  softmax_rows(heads, weights);
   OPDRIFT_TRY(const Array y, weighted_values(call, weights, heads.v));
   OPDRIFT_TRY(Array a2, weighted_values(call, squared(weights), squared(heads.v)));
   OPDRIFT_TRY(const Array variances, weight_variances(call, heads, scores, weights));
@@ -316,6 +321,42 @@ Result<Array> behind(const Call& call, const Array& past, const Array& x) {
     out = std::copy(fresh, fresh + static_cast<std::ptrdiff_t>(after), out);
   }
   return all;
+}
+
+Result<Array> placed_behind(const Call& call, const Array* past, const Array& fresh,
+                            const std::vector<std::size_t>& before) {
+  const std::size_t longest = *std::max_element(before.begin(), before.end());
+  const std::size_t kept = past == nullptr || past->rank() != 4 ? 0 : past->shape[2];
+  const bool fits =
+      kept == 0 || (past->shape[0] == fresh.shape[0] && past->shape[1] == fresh.shape[1] &&
+                    past->shape[3] == fresh.shape[3]);
+  if (!fits || longest > kept) {
+    return call.not_modelled("past keys and values do not fit");
+  }
+  const std::size_t rows = std::max(kept, longest + fresh.shape[2]);
+  const std::size_t size = fresh.shape[3];
+  OPDRIFT_TRY(Array present, call.make({fresh.shape[0], fresh.shape[1], rows, size}, fresh.dtype));
+  for (std::size_t at = 0; at < fresh.shape[0] * fresh.shape[1]; ++at) {
+    double* out = present.values.data() + at * rows * size;
+    const std::size_t valid = before[at / fresh.shape[1]];
+    // A result that is longer than the past is new memory: what holds nothing of use is not copied.
+    const std::size_t copied = rows > kept ? valid : kept;
+    if (copied > 0) {
+      std::copy_n(past->values.data() + at * kept * size, copied * size, out);
+    }
+    std::copy_n(fresh.values.data() + at * fresh.shape[2] * size, fresh.shape[2] * size,
+                out + valid * size);
+  }
+  return present;
+}
+
+Array first_positions(const Array& x, std::size_t count) {
+  Array kept;
+  kept.dtype = x.dtype;
+  kept.shape = {x.shape[0], x.shape[1], std::min<std::size_t>(count, x.shape[2]), x.shape[3]};
+  kept.values.resize(count_of(kept.shape));
+  copy_strided(x.values.data(), 0, kept.shape, strides_of(x.shape), kept.values.data());
+  return kept;
 }
 
 }  // namespace opdrift::replay

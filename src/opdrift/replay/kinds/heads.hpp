@@ -28,6 +28,8 @@ struct Heads {
   std::vector<std::int64_t> past;
   /// Per batch, how many keys count; empty: all of them.
   std::vector<std::size_t> counted;
+  std::size_t window = 0;     ///< keys that a query sees, its own the last of them; 0: all
+  std::vector<double> sinks;  ///< per head, a score that takes its share and gives nothing
 
   std::size_t batches() const { return q.shape[0]; }
   std::size_t heads() const { return q.shape[1]; }
@@ -54,5 +56,11 @@ Result<Terms> score_terms(const Call& call, const Heads& heads, ScoreStage stage
 Result<Terms> attend_terms(const Call& call, const Heads& heads);
 /// `past`, then `x`, along the positions. Fails where they do not fit each other.
 Result<Array> behind(const Call& call, const Array& past, const Array& x);
+/// `x` behind the first `before` rows of every batch of the past, which may be a longer buffer
+/// (then the result is as long) or nullptr. Fails where they do not fit each other.
+Result<Array> placed_behind(const Call& call, const Array* past, const Array& x,
+                            const std::vector<std::size_t>& before);
+/// The first positions of every head.
+Array first_positions(const Array& x, std::size_t count);
 
 }  // namespace opdrift::replay

@@ -108,10 +108,18 @@ EvaluateFunction constant, constant_of_shape, range, shape_of, size_of, eye_like
 EvaluateFunction dft, stft, hann_window, hamming_window, blackman_window, mel_weights;
 TermsFunction stft_terms;
 
-// attention.cpp, rotary.cpp, grouped_attention.cpp, fused.cpp
+// coded_fused.cpp, channels_last.cpp
+EvaluateFunction qgemm, qattention, coded_embed_norm, gather_coded, fused_group_norm,
+    channels_last_conv, channels_last_max_pool;
+TermsFunction qgemm_terms, qattention_terms, coded_embed_norm_terms, fused_group_norm_terms,
+    channels_last_conv_terms;
+
+// attention.cpp, rotary.cpp, grouped_attention.cpp, decoder_attention.cpp, fused.cpp
 EvaluateFunction attention, multi_head_attention, rotary_embedding, grouped_attention;
 TermsFunction attention_terms, multi_head_attention_terms, rotary_embedding_terms,
     grouped_attention_terms;
+EvaluateFunction decoder_attention, bias_split_gelu;
+TermsFunction decoder_attention_terms;
 EvaluateFunction bias_gelu, fast_gelu, skip_layer_norm, skip_rms_norm, embed_layer_norm, swiglu,
     glu;
 TermsFunction skip_layer_norm_terms, skip_rms_norm_terms, embed_layer_norm_terms;

@@ -216,13 +216,16 @@ Result<Terms> instance_norm_terms(const Call& call, std::size_t /*index*/, const
 }
 
 Result<Outputs> group_norm(const Call& call) {
-  if (call.integer({"channels_last"}, 0) != 0 || call.integer({"activation"}, 0) != 0) {
-    return call.not_modelled("channels last or a fused activation");
+  if (call.op.domain == "com.microsoft") {
+    return fused_group_norm(call);
   }
   OPDRIFT_TRY(const Runs runs, group_runs(call, false));
   return single(normalise(runs).y);
 }
-Result<Terms> group_norm_terms(const Call& call, std::size_t /*index*/, const Array& /*y*/) {
+Result<Terms> group_norm_terms(const Call& call, std::size_t index, const Array& y) {
+  if (call.op.domain == "com.microsoft") {
+    return fused_group_norm_terms(call, index, y);
+  }
   OPDRIFT_TRY(const Runs runs, group_runs(call, false));
   return terms_of(runs);
 }

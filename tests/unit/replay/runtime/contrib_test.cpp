@@ -339,5 +339,208 @@ TEST(RuntimeFused, PackedAttention) {
       .expect_alike(1e-5);
 }
 
+Array lengths(Values values) {
+  return array({values.size()}, values, tensor::DType::i32);
+}
+
+// Prompts and later steps; queries, keys and values apart or in one.
+TEST(RuntimeGroupedAttention, WindowsSinksAndRotation) {
+  OPDRIFT_NEEDS_ONNXRUNTIME();
+  const auto prompt = [] {
+    return contrib("GroupQueryAttention")
+        .in(noise({2, 6, 64}, 1))
+        .in(noise({2, 6, 32}, 2))
+        .in(noise({2, 6, 32}, 3))
+        .absent()
+        .absent()
+        .in(lengths({5, 5}))
+        .in(array({1}, {6}, tensor::DType::i32))
+        .set("num_heads", 4)
+        .set("kv_num_heads", 2)
+        .outputs(3);
+  };
+  prompt().expect_alike(1e-5);
+  prompt().set("local_window_size", 3).set("softcap", 0.8).expect_alike(1e-5);
+  prompt().set("smooth_softmax", 1).set("scale", 0.7).expect_alike(1e-5);
+  prompt().absent().absent().absent().absent().in(array({4}, {0.5, -1, 2, 0})).expect_alike(1e-5);
+  for (const int interleaved : {0, 1}) {
+    prompt()
+        .in(noise({8, 8}, 4))
+        .in(noise({8, 8}, 5))
+        .set("do_rotary", 1)
+        .set("rotary_interleaved", interleaved)
+        .expect_alike(1e-5);
+  }
+  for (const int window : {-1, 3}) {
+    contrib("GroupQueryAttention")
+        .in(noise({2, 1, 128}, 1))
+        .absent()
+        .absent()
+        .in(noise({2, 2, 7, 16}, 4))
+        .in(noise({2, 2, 7, 16}, 5))
+        .in(lengths({4, 7}))
+        .in(array({1}, {8}, tensor::DType::i32))
+        .set("num_heads", 4)
+        .set("kv_num_heads", 2)
+        .set("local_window_size", window)
+        .outputs(3)
+        .expect_alike(1e-5);
+  }
+}
+
+TEST(RuntimeDecoderAttention, KeysOfAnEncoder) {
+  OPDRIFT_NEEDS_ONNXRUNTIME();
+  contrib("DecoderMaskedMultiHeadAttention")
+      .in(noise({2, 1, 8}, 1))
+      .in(noise({2, 2, 5, 4}, 2))
+      .in(noise({2, 2, 5, 4}, 3))
+      .set("num_heads", 2)
+      .set("past_present_share_buffer", 1)
+      .expect_alike(1e-5);
+}
+
+TEST(RuntimeCoded, Products) {
+  OPDRIFT_NEEDS_ONNXRUNTIME();
+  for (const int turned : {0, 1}) {
+    for (const bool coded : {false, true}) {
+      Twin twin = contrib("QGemm");
+      twin.in(codes(turned != 0 ? tensor::Shape{5, 3} : tensor::Shape{3, 5}, 1))
+          .in(scale(0.021))
+          .in(code(120))
+          .in(codes(turned != 0 ? tensor::Shape{4, 5} : tensor::Shape{5, 4}, 2, tensor::DType::i8))
+          .in(array({4}, {0.011, 0.012, 0.013, 0.017}))
+          .in(array({4}, {0, 0, 0, 0}, tensor::DType::i8))
+          .in(array({4}, {100, -2000, 30, 7}, tensor::DType::i32))
+          .set("transA", turned)
+          .set("transB", turned)
+          .set("alpha", 0.7);
+      if (coded) {
+        twin.in(scale(0.031)).in(code(100));
+      }
+      twin.expect_alike(coded ? 0 : 1e-5);
+    }
+  }
+  contrib("MatMulIntegerToFloat")
+      .in(codes({3, 5}, 1))
+      .in(codes({5, 4}, 2))
+      .in(scale(0.021))
+      .in(array({4}, {0.011, 0.012, 0.013, 0.017}))
+      .in(code(120))
+      .in(array({4}, {100, 120, 130, 140}, tensor::DType::u8))
+      .in(noise({4}, 3))
+      .expect_alike(1e-5);
+  contrib("DynamicQuantizeMatMul")
+      .in(noise({3, 5}, 1))
+      .in(codes({5, 4}, 2))
+      .in(scale(0.021))
+      .in(code(120))
+      .in(noise({4}, 3))
+      .expect_alike(1e-5);
+}
+
+TEST(RuntimeCoded, PackedWeights) {
+  OPDRIFT_NEEDS_ONNXRUNTIME();
+  for (const int bits : {4, 8}) {
+    for (const bool zeros : {false, true}) {
+      Twin twin = contrib("MatMulNBits");
+      twin.in(noise({3, 40}, 1))
+          .in(codes({5, 2, static_cast<std::uint64_t>(4 * bits)}, 2))
+          .in(noise({10}, 3))
+          .set("K", 40)
+          .set("N", 5)
+          .set("bits", bits)
+          .set("block_size", 32)
+          .set("accuracy_level", 1);
+      if (zeros) {
+        twin.in(codes({static_cast<std::uint64_t>(bits == 4 ? 5 : 10)}, 4));
+      }
+      twin.expect_alike(1e-4);
+    }
+  }
+}
+
+TEST(RuntimeCoded, AttentionOfCodes) {
+  OPDRIFT_NEEDS_ONNXRUNTIME();
+  contrib("QAttention")
+      .in(codes({2, 3, 8}, 1))
+      .in(codes({8, 24}, 2, tensor::DType::i8))
+      .in(noise({24}, 3))
+      .in(scale(0.011))
+      .in(scale(0.013))
+      .in(array({2, 3}, {1, 1, 0, 1, 1, 1}, tensor::DType::i32))
+      .in(code(120))
+      .in(code(3, tensor::DType::i8))
+      .set("num_heads", 2)
+      .set("unidirectional", 1)
+      .expect_alike(1e-5);
+}
+
+TEST(RuntimeCoded, EmbeddingsOfCodes) {
+  OPDRIFT_NEEDS_ONNXRUNTIME();
+  contrib("QEmbedLayerNormalization")
+      .in(array({2, 3}, {0, 4, 2, 1, 1, 3}, tensor::DType::i32))
+      .in(array({2, 3}, {0, 1, 0, 1, 1, 0}, tensor::DType::i32))
+      .in(codes({5, 8}, 1))
+      .in(codes({4, 8}, 2))
+      .in(codes({2, 8}, 3))
+      .in(codes({8}, 4))
+      .in(codes({8}, 5))
+      .in(array({2, 3}, {1, 1, 0, 1, 1, 1}, tensor::DType::i32))
+      .in(scale(0.01))
+      .in(scale(0.02))
+      .in(scale(0.03))
+      .in(scale(0.04))
+      .in(scale(0.05))
+      .in(code(120))
+      .in(code(121))
+      .in(code(122))
+      .in(code(123))
+      .in(code(124))
+      .outputs(2)
+      .expect_alike(1e-5);
+}
+
+TEST(RuntimeCoded, GatheredBlocks) {
+  OPDRIFT_NEEDS_ONNXRUNTIME();
+  const Array places = array({2, 2}, {3, 0, -1, 1}, tensor::DType::i64);
+  for (const int bits : {4, 8}) {
+    for (const bool zeros : {false, true}) {
+      Twin twin = contrib("GatherBlockQuantized");
+      twin.in(codes({4, static_cast<std::uint64_t>(5 * bits)}, 1))
+          .in(places)
+          .in(noise({4, 3}, 2))
+          .set("bits", bits)
+          .set("block_size", 16)
+          .set("quantize_axis", 1);
+      if (zeros) {
+        twin.in(codes({4, static_cast<std::uint64_t>(bits == 4 ? 2 : 3)}, 4));
+      }
+      twin.expect_alike(1e-6);
+    }
+  }
+  Array nibbles = codes({4, 32}, 1);
+  for (double& value : nibbles.values) {
+    value = std::fmod(value, 16.0);
+  }
+  nibbles.dtype = tensor::DType::u4;
+  contrib("GatherBlockQuantized")
+      .in(nibbles)
+      .in(places)
+      .in(noise({4, 2}, 2))
+      .set("block_size", 16)
+      .set("quantize_axis", 1)
+      .expect_alike(1e-6);
+}
+
+TEST(RuntimeChannelsLast, Maxima) {
+  OPDRIFT_NEEDS_ONNXRUNTIME();
+  contrib("NhwcMaxPool")
+      .in(codes({2, 5, 6, 3}, 1))
+      .set("kernel_shape", Integers{2, 3})
+      .set("strides", Integers{2, 1})
+      .set("pads", Integers{1, 0, 0, 1})
+      .expect_alike(0);
+}
+
 }  // namespace
 }  // namespace opdrift::replay::test
