@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::size_t kMostOffsets = std::size_t{1} << 24;  // 256 MiB of positions
 constexpr std::uint64_t kSharedPlace = 8;                   // channels
-constexpr std::uint64_t kSharedLine = 16;  // neighbouring columns: a line of the cache of floats
-constexpr std::uint64_t kSharedRow = 4;
+constexpr std::uint64_t kSharedColumns = 4;                 // neighbours, at four rows each
+constexpr std::uint64_t kSharedRows = 4;
 constexpr std::size_t kNearElements = std::size_t{1} << 17;  // of a matrix that stays in the cache
 
 /// Random numbers drawn one after the other.
@@ -66,17 +66,17 @@ class AffinePlan final : public DotPlan {
     const std::uint64_t columns = product.n;
     const std::uint64_t rows = count_of(product.shape) / columns;
     const bool scattered = product.right.reduced != 1 && product.k * columns > kNearElements;
-    const std::uint64_t shared = scattered ? std::min<std::uint64_t>(kSharedLine, columns) : 1;
+    const std::uint64_t shared = scattered ? std::min<std::uint64_t>(kSharedColumns, columns) : 1;
     Draws draws(seed);
     std::vector<std::uint64_t> positions;
     std::uint64_t first = 0;
     std::uint64_t row = 0;
     for (std::uint64_t i = 0; i < count; ++i) {
-      if (i % shared == 0) {
-        const std::uint64_t lines = (columns + shared - 1) / shared;
-        first = std::min(draws.below(lines) * shared, columns - shared);
+      if (i % (shared * kSharedRows) == 0 || shared == 1) {
+        const std::uint64_t groups = (columns + shared - 1) / shared;
+        first = std::min(draws.below(groups) * shared, columns - shared);
       }
-      row = i % kSharedRow == 0 || shared == 1 ? draws.within(i, count, rows) : row;
+      row = i % shared == 0 ? draws.within(i, count, rows) : row;
       positions.push_back(row * columns + first + i % shared);
     }
     return positions;

@@ -24,7 +24,7 @@ class DotPlan {
 
   /// `count` positions of the output at random, with repeats, from `seed` alone. Where operands lie
   /// scattered, some that follow each other share what they read: eight channels at one place of a
-  /// convolution; sixteen neighbouring columns of the product of a large matrix, four to a row.
+  /// convolution; four neighbouring columns of the product of a large matrix, at four rows.
   virtual std::vector<std::uint64_t> random_positions(std::size_t count,
                                                       std::uint64_t seed) const = 0;
 

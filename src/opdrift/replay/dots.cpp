@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <tuple>
 
 #include "opdrift/replay/dot_products.hpp"
@@ -35,7 +36,8 @@ void fill_errors(std::span<const double> values, tensor::DType dtype, double* er
 /// The left operand of the dots that are run at the moment.
 class LeftOperand {
  public:
-  LeftOperand(const Dots& dots, DotOperand operand) : dots_(dots), operand_(operand) {}
+  LeftOperand(const Dots& dots, DotOperand operand)
+      : operand_(operand), reader_(*operand.elements, dots.left_offsets) {}
 
   void bring_in(const Dots::Dot& dot) {
     if (current_ != nullptr && current_->left == dot.left && current_->first == dot.first &&
@@ -44,8 +46,7 @@ class LeftOperand {
     }
     current_ = &dot;
     values_.resize(dot.count);
-    operand_.elements->read(dot.left, std::span(dots_.left_offsets).subspan(dot.first, dot.count),
-                            values_.data());
+    reader_.read(dot.left, dot.first, dot.count, values_.data());
     if (is_narrowed()) {
       errors_.resize(dot.count);
       fill_errors(values_, operand_.narrowed, errors_.data());
@@ -57,8 +58,8 @@ class LeftOperand {
   std::span<const double> errors() const { return errors_; }
 
  private:
-  const Dots& dots_;
   DotOperand operand_;
+  RowReader reader_;
   const Dots::Dot* current_ = nullptr;
   std::vector<double> values_;
   std::vector<double> errors_;
@@ -66,8 +67,34 @@ class LeftOperand {
 
 }  // namespace
 
+void ElementReader::read_run(std::int64_t first, std::size_t count, double* out) const {
+  std::vector<std::int64_t> offsets(count);
+  std::iota(offsets.begin(), offsets.end(), std::int64_t{0});
+  read(first, offsets, out);
+}
+
+void RowReader::read(std::int64_t start, std::size_t first, std::size_t count, double* out) {
+  const auto offsets = std::span(offsets_).subspan(first, count);
+  if (first_ != first || count_ != count) {
+    first_ = first;
+    count_ = count;
+    run_ =
+        std::adjacent_find(offsets.begin(), offsets.end(), [](std::int64_t one, std::int64_t next) {
+          return next != one + 1;
+        }) == offsets.end();
+  }
+  if (run_ && count > 0) {
+    elements_.read_run(start + offsets.front(), count, out);
+  } else {
+    elements_.read(start, offsets, out);
+  }
+}
+
 RightOperands::RightOperands(const Dots& dots, DotOperand operand)
-    : dots_(dots), operand_(operand), current_(dots.dots.size()) {
+    : dots_(dots),
+      operand_(operand),
+      reader_(*operand.elements, dots.right_offsets),
+      current_(dots.dots.size()) {
   std::map<std::tuple<std::int64_t, std::size_t, std::size_t>, std::size_t> known;
   std::vector<const Dots::Dot*> distinct;
   std::size_t used = 0;
@@ -93,8 +120,7 @@ RightOperands::RightOperands(const Dots& dots, DotOperand operand)
 }
 
 void RightOperands::read(const Dots::Dot& dot, std::size_t at) {
-  operand_.elements->read(dot.right, std::span(dots_.right_offsets).subspan(dot.first, dot.count),
-                          values_.data() + at);
+  reader_.read(dot.right, dot.first, dot.count, values_.data() + at);
   if (is_narrowed()) {
     fill_errors(std::span(values_).subspan(at, dot.count), operand_.narrowed, errors_.data() + at);
   }

@@ -51,6 +51,8 @@ class ElementReader {
   /// out[i] = element base + offsets[i]; every position lies inside the tensor.
   virtual void read(std::int64_t base, std::span<const std::int64_t> offsets,
                     double* out) const = 0;
+  /// out[i] = element first + i.
+  virtual void read_run(std::int64_t first, std::size_t count, double* out) const;
 };
 
 /// One operand of all dots.
@@ -58,6 +60,23 @@ struct DotOperand {
   const ElementReader* elements = nullptr;
   /// Storage type of an operand that is kept narrower than it is given here; `raw`: not narrowed.
   tensor::DType narrowed = tensor::DType::raw;
+};
+
+/// Reads rows of one operand: elements in the order of a list of offsets.
+class RowReader {
+ public:
+  RowReader(const ElementReader& elements, const std::vector<std::int64_t>& offsets)
+      : elements_(elements), offsets_(offsets) {}
+
+  /// `count` elements behind `start`, at the offsets from `first` on.
+  void read(std::int64_t start, std::size_t first, std::size_t count, double* out);
+
+ private:
+  const ElementReader& elements_;
+  const std::vector<std::int64_t>& offsets_;
+  std::size_t first_ = 0;  ///< the part of the list that was looked at last
+  std::size_t count_ = 0;
+  bool run_ = false;  ///< its elements lie side by side
 };
 
 /// The right operands of all dots, each of them in memory once (bounded; what is too much is
@@ -80,6 +99,7 @@ class RightOperands {
 
   const Dots& dots_;
   DotOperand operand_;
+  RowReader reader_;
   std::vector<std::size_t> rows_;  ///< first element of a dot's row; empty: nothing is kept
   std::size_t current_;            ///< the dot whose row is there where nothing is kept
   std::vector<double> values_;

@@ -116,6 +116,15 @@ void Reader::read(std::int64_t base, std::span<const std::int64_t> offsets, doub
   }
 }
 
+void Reader::read_run(std::int64_t first, std::size_t count, double* out) const {
+  if (array_ == nullptr && in_order_) {
+    tensor::decode_to_double(dtype_, bytes_, static_cast<std::uint64_t>(first + view_.offset),
+                             count, out);
+  } else {
+    ElementReader::read_run(first, count, out);
+  }
+}
+
 void Reader::read_scattered(std::int64_t base, std::span<const std::int64_t> offsets,
                             double* out) const {
   std::array<std::int64_t, 128> places{};

@@ -18,6 +18,7 @@ class Reader final : public replay::ElementReader {
   explicit Reader(ArrayPtr array);
 
   void read(std::int64_t base, std::span<const std::int64_t> offsets, double* out) const override;
+  void read_run(std::int64_t first, std::size_t count, double* out) const override;
   std::vector<double> at(std::span<const std::uint64_t> positions) const;
   double at(std::uint64_t position) const;
 
