@@ -332,7 +332,7 @@ constexpr OperatorKind kKinds[] = {
      false, {1.0, 1.3}, resize},
     {"GridSample", "GridSample", "GridSampler2D", "grid_sample grid_sampler",
      "samples at given points", Family::add_like, 4.0, false, kUnmeasured, grid_sample},
-    {"RoiAlign", "RoiAlign", "RoiAlign", "roi_align", "mean of samples in regions",
+    {"RoiAlign", "RoiAlign", "RoiAlign", "roi_align", "mean or largest of samples in regions",
      Family::add_like, 4.0, false, kUnmeasured, roi_align},
     {"BatchNormalization", "BatchNormalization", "BatchNorm BNInference BNInferenceD",
      "batch_norm BatchNorm1d BatchNorm2d BatchNorm3d", "affine per channel", Family::normalisation,

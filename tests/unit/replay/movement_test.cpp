@@ -279,5 +279,33 @@ TEST(Make, ConstantComesFromATensorAttribute) {
   EXPECT_THAT(bench.failure(), HasSubstr("incomplete"));
 }
 
+// Halved: the kernel reaches two elements to either side, 1/8, 3/8, 3/8 and 1/8; the border stands
+// for what lies behind it.
+TEST(Resize, AntialiasingWidensTheKernel) {
+  const auto with = [](std::int64_t excluded) {
+    return Bench("Resize", 18)
+        .in(array({1, 1, 4}, {1, 2, 3, 4}))
+        .absent()
+        .in(array({3}, {1, 1, 0.5}))
+        .text("mode", "linear")
+        .ints("antialias", {1})
+        .ints("exclude_outside", {excluded});
+  };
+  expect_near(with(0).values(), {1.625, 3.375}, 1e-15);
+  expect_near(with(1).values(), {12.0 / 7.0, 23.0 / 7.0}, 1e-14);
+}
+
+// In single precision 5 times 1.4 is 7.
+TEST(Resize, ExtentsAreFoundInSinglePrecision) {
+  const double scale = static_cast<double>(1.4F);
+  EXPECT_EQ(Bench("Resize", 13)
+                .in(array({5}, {1, 2, 3, 4, 5}))
+                .absent()
+                .in(array({1}, {scale}))
+                .values()
+                .size(),
+            7U);
+}
+
 }  // namespace
 }  // namespace opdrift::replay::test

@@ -217,6 +217,8 @@ TEST(RoiAlign, SamplesTheMiddle) {
                           .in(integers({0}))
                           .ints("sampling_ratio", {1});
   EXPECT_THAT(bench.values(), ElementsAre(2.5));
+  // A quarter of each: the largest is that of 4.
+  EXPECT_THAT(Bench(bench).text("mode", "max").values(), ElementsAre(1));
   EXPECT_THAT(Bench("RoiAlign", 16)
                   .in(array({1, 1, 2, 2}, {1, 2, 3, 4}))
                   .in(array({1, 4}, {0, 0, 1e300, 2}))

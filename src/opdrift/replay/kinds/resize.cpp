@@ -15,6 +15,9 @@ namespace opdrift::replay {
 
 namespace {
 
+/// Elements that the kernel of one antialiased element may span.
+constexpr double kFarthest = 1e6;
+
 struct Options {
   std::string mode;
   std::string coordinates;
@@ -22,6 +25,7 @@ struct Options {
   double cubic = -0.75;
   double extrapolation = 0.0;
   bool exclude_outside = false;
+  bool antialias = false;
 };
 
 struct AxisPlan {
@@ -87,22 +91,14 @@ AxisTaps nearest_tap(const Options& options, const AxisPlan& plan, std::uint64_t
   } else if (options.nearest == "round_prefer_ceil") {
     rounded = std::floor(x + 0.5F);
   }
-  AxisTaps taps;
-  taps.count = 1;
-  taps.at[0] = clamp_index(static_cast<double>(rounded), plan.input);
-  taps.weight[0] = 1.0;
-  return taps;
+  return {{clamp_index(static_cast<double>(rounded), plan.input)}, {1.0}};
 }
 
 AxisTaps linear_taps(double x, std::uint64_t extent) {
   const double inside = std::clamp(x, 0.0, static_cast<double>(extent - 1));
-  AxisTaps taps;
-  taps.count = 2;
-  taps.at[0] = clamp_index(std::floor(inside), extent);
-  taps.at[1] = std::min<std::size_t>(taps.at[0] + 1, extent - 1);
-  taps.weight[1] = inside - std::floor(inside);
-  taps.weight[0] = 1.0 - taps.weight[1];
-  return taps;
+  const std::size_t first = clamp_index(std::floor(inside), extent);
+  const double share = inside - std::floor(inside);
+  return {{first, std::min<std::size_t>(first + 1, extent - 1)}, {1.0 - share, share}};
 }
 
 double cubic_weight(double distance, double a) {
@@ -115,15 +111,15 @@ double cubic_weight(double distance, double a) {
 
 AxisTaps cubic_taps(const Options& options, double x, std::uint64_t extent) {
   AxisTaps taps;
-  taps.count = 4;
   const double base = std::floor(x);
   double sum = 0.0;
   for (std::size_t k = 0; k < 4; ++k) {
     const double at = base - 1.0 + static_cast<double>(k);
     const bool outside = at < 0.0 || at > static_cast<double>(extent - 1);
-    taps.at[k] = clamp_index(at, extent);
-    taps.weight[k] = outside && options.exclude_outside ? 0.0 : cubic_weight(x - at, options.cubic);
-    sum += taps.weight[k];
+    taps.at.push_back(clamp_index(at, extent));
+    taps.weight.push_back(outside && options.exclude_outside ? 0.0
+                                                             : cubic_weight(x - at, options.cubic));
+    sum += taps.weight.back();
   }
   for (double& weight : taps.weight) {
     weight /= options.exclude_outside ? sum : 1.0;
@@ -131,9 +127,41 @@ AxisTaps cubic_taps(const Options& options, double x, std::uint64_t extent) {
   return taps;
 }
 
+// Shrinking widens the kernel by as much; what lies outside counts for the border, or not at all.
+AxisTaps antialiased_taps(const Options& options, const AxisPlan& plan, double x) {
+  const bool cubic = options.mode == "cubic";
+  const double width = std::max(1.0, 1.0 / plan.scale);
+  const double support = (cubic ? 2.0 : 1.0) * width;
+  const auto extent = static_cast<double>(plan.input);
+  AxisTaps taps;
+  double sum = 0.0;
+  if (!(std::abs(x) + support < kFarthest)) {
+    return {{clamp_index(x, plan.input)}, {1.0}};
+  }
+  const double last = std::floor(x + support);
+  for (double at = std::floor(x - support) + 1.0; at <= last; at += 1.0) {
+    const bool outside = at < 0.0 || at >= extent;
+    const double distance = (at - x) / width;
+    const double weight = outside && options.exclude_outside ? 0.0
+                          : cubic                            ? cubic_weight(distance, options.cubic)
+                                  : std::max(0.0, 1.0 - std::abs(distance));
+    taps.at.push_back(clamp_index(at, plan.input));
+    taps.weight.push_back(weight);
+    sum += weight;
+  }
+  if (sum == 0.0) {
+    return {{clamp_index(x, plan.input)}, {1.0}};
+  }
+  for (double& weight : taps.weight) {
+    weight /= sum;
+  }
+  return taps;
+}
+
 AxisTaps taps_of(const Options& options, const AxisPlan& plan, std::uint64_t at) {
   const double x = source_coordinate<double>(options, plan, static_cast<double>(at));
   AxisTaps taps = options.mode == "nearest" ? nearest_tap(options, plan, at)
+                  : options.antialias       ? antialiased_taps(options, plan, x)
                   : options.mode == "cubic" ? cubic_taps(options, x, plan.input)
                                             : linear_taps(x, plan.input);
   taps.outside = options.coordinates == "tf_crop_and_resize" &&
@@ -151,7 +179,7 @@ Result<Array> resample_axis(const Call& call, const Array& x, std::size_t axis,
     for (std::size_t at = 0; at < taps.size(); ++at) {
       double* out = y.values.data() + (outer * taps.size() + at) * split.inner;
       const AxisTaps& tap = taps[at];
-      for (std::size_t k = 0; k < tap.count && !tap.outside; ++k) {
+      for (std::size_t k = 0; k < tap.at.size() && !tap.outside; ++k) {
         const double* from = x.values.data() + (outer * split.extent + tap.at[k]) * split.inner;
         // An infinity under a weight of zero must not become a NaN.
         for (std::size_t i = 0; i < split.inner && tap.weight[k] != 0.0; ++i) {
@@ -229,9 +257,7 @@ Result<Options> options_of(const Call& call) {
   if (!known_coordinates(options.coordinates)) {
     return call.not_modelled("coordinates " + options.coordinates);
   }
-  if (call.integer({"antialias"}, 0) != 0) {
-    return call.not_modelled("antialiasing");
-  }
+  options.antialias = call.integer({"antialias"}, 0) != 0;
   return options;
 }
 
@@ -266,8 +292,11 @@ Result<std::vector<AxisPlan>> plans_of(const Call& call, const Array& x, const W
     plan.input = x.shape[axes[i]];
     const auto extent = static_cast<double>(plan.input);
     const double scale = by_size ? static_cast<double>(wanted.sizes[i]) / extent : wanted.scales[i];
+    // Engines multiply in single precision, where 5 times 1.4 is 7.
     const double output =
-        by_size ? static_cast<double>(wanted.sizes[i]) : std::floor(extent * wanted.scales[i]);
+        by_size ? static_cast<double>(wanted.sizes[i])
+                : std::floor(static_cast<double>(static_cast<float>(extent) *
+                                                 static_cast<float>(wanted.scales[i])));
     if (!(scale > 0.0) || !(output >= 1.0) || !(output <= 1e9) || plan.input == 0) {
       return call.not_modelled("an output extent is out of range");
     }

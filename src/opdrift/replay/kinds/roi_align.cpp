@@ -1,9 +1,12 @@
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "opdrift/replay/kinds/kinds.hpp"
 
-// RoiAlign: the mean of bilinear samples in every bin of a region of interest.
+// RoiAlign: the mean of bilinear samples in every bin of a region of interest, or the largest of
+// the products that make them up. Regions are found in single precision, as engines do: how many
+// samples a bin has depends on it.
 
 namespace opdrift::replay {
 
@@ -24,6 +27,7 @@ struct Options {
   double scale = 1.0;
   std::int64_t samples = 0;  ///< 0: as many as the bin has elements
   bool half_pixel = true;
+  bool largest = false;
 };
 
 constexpr double kMostSamples = 4096.0;
@@ -36,7 +40,9 @@ Result<Options> options_of(const Call& call) {
   options.scale = call.real({"spatial_scale"}, 1.0);
   const char* fallback = call.opset() < 16 ? "output_half_pixel" : "half_pixel";
   options.half_pixel = call.text({"coordinate_transformation_mode"}, fallback) == "half_pixel";
-  if (call.text({"mode"}, "avg") != "avg" || height < 1 || width < 1 || height > 1 << 20 ||
+  const std::string mode = call.text({"mode"}, "avg");
+  options.largest = mode == "max";
+  if ((mode != "avg" && mode != "max") || height < 1 || width < 1 || height > 1 << 20 ||
       width > 1 << 20 || options.samples < 0 ||
       static_cast<double>(options.samples) > kMostSamples) {
     return call.not_modelled("the mode or a size is out of range");
@@ -55,21 +61,23 @@ Result<std::size_t> samples_of(const Call& call, const Options& options, double 
 }
 
 Result<Region> region_of(const Call& call, const Options& options, const double* box) {
-  const double shift = options.half_pixel ? 0.5 : 0.0;
+  const float shift = options.half_pixel ? 0.5F : 0.0F;
+  const auto scale = static_cast<float>(options.scale);
+  const auto place = [&](double at) { return static_cast<float>(at) * scale - shift; };
   Region region;
-  region.left = box[0] * options.scale - shift;
-  region.top = box[1] * options.scale - shift;
-  double width = box[2] * options.scale - shift - region.left;
-  double height = box[3] * options.scale - shift - region.top;
+  region.left = static_cast<double>(place(box[0]));
+  region.top = static_cast<double>(place(box[1]));
+  float width = place(box[2]) - place(box[0]);
+  float height = place(box[3]) - place(box[1]);
   if (!options.half_pixel) {
-    width = std::max(width, 1.0);
-    height = std::max(height, 1.0);
+    width = std::max(width, 1.0F);
+    height = std::max(height, 1.0F);
   }
   if (!std::isfinite(region.left) || !std::isfinite(region.top)) {
     return call.not_modelled("a region is not finite");
   }
-  region.bin_height = height / static_cast<double>(options.height);
-  region.bin_width = width / static_cast<double>(options.width);
+  region.bin_height = static_cast<double>(height / static_cast<float>(options.height));
+  region.bin_width = static_cast<double>(width / static_cast<float>(options.width));
   OPDRIFT_TRY(region.rows, samples_of(call, options, region.bin_height));
   OPDRIFT_TRY(region.columns, samples_of(call, options, region.bin_width));
   return region;
@@ -96,9 +104,10 @@ Neighbours neighbours_of(double at, std::size_t extent) {
   return found;
 }
 
-double bin_mean(const Region& region, const double* plane, std::size_t height, std::size_t width,
-                double row, double column) {
+double bin_value(const Region& region, const double* plane, std::size_t height, std::size_t width,
+                 double row, double column, bool largest) {
   double sum = 0.0;
+  double best = -HUGE_VAL;
   for (std::size_t i = 0; i < region.rows; ++i) {
     const double along = (static_cast<double>(i) + 0.5) / static_cast<double>(region.rows);
     const Neighbours y = neighbours_of(region.top + (row + along) * region.bin_height, height);
@@ -106,13 +115,21 @@ double bin_mean(const Region& region, const double* plane, std::size_t height, s
       const double across = (static_cast<double>(j) + 0.5) / static_cast<double>(region.columns);
       const Neighbours x = neighbours_of(region.left + (column + across) * region.bin_width, width);
       if (x.outside) {
+        best = std::max(best, 0.0);
         continue;
       }
       const double* top = plane + y.low * width;
       const double* bottom = plane + y.high * width;
-      sum += (1.0 - y.share) * ((1.0 - x.share) * top[x.low] + x.share * top[x.high]) +
-             y.share * ((1.0 - x.share) * bottom[x.low] + x.share * bottom[x.high]);
+      const double parts[] = {
+          (1.0 - y.share) * (1.0 - x.share) * top[x.low], (1.0 - y.share) * x.share * top[x.high],
+          y.share * (1.0 - x.share) * bottom[x.low], y.share * x.share * bottom[x.high]};
+      sum += parts[0] + parts[1] + parts[2] + parts[3];
+      best = std::max(best, *std::max_element(std::begin(parts), std::end(parts)));
     }
+    best = y.outside && region.columns > 0 ? std::max(best, 0.0) : best;
+  }
+  if (largest) {
+    return region.rows * region.columns == 0 ? 0.0 : best;
   }
   return sum / static_cast<double>(std::max<std::size_t>(region.rows * region.columns, 1));
 }
@@ -144,9 +161,9 @@ Result<Outputs> roi_align(const Call& call) {
     for (std::size_t at = 0; at < channels * options.height * options.width; ++at) {
       const std::size_t cell = at % (options.height * options.width);
       const std::size_t row = cell / options.width;
-      *out++ = bin_mean(region, image + at / (options.height * options.width) * plane, x->shape[2],
-                        x->shape[3], static_cast<double>(row),
-                        static_cast<double>(cell % options.width));
+      *out++ = bin_value(region, image + at / (options.height * options.width) * plane, x->shape[2],
+                         x->shape[3], static_cast<double>(row),
+                         static_cast<double>(cell % options.width), options.largest);
     }
   }
   Outputs outputs;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -58,12 +57,11 @@ Result<Pool> plan_pool(const Call& call);
 /// the padded input.
 double pool_divisor(const Pool& pool, const std::vector<Tap>& taps, std::size_t output);
 
-/// Up to four source elements of one output index along one axis.
+/// Source elements of one output index along one axis.
 struct AxisTaps {
-  std::array<std::size_t, 4> at{};
-  std::array<double, 4> weight{};
-  std::size_t count = 0;
-  bool outside = false;  ///< tf_crop_and_resize: the extrapolation value stands here
+  std::vector<std::size_t> at;
+  std::vector<double> weight;  ///< one for each
+  bool outside = false;        ///< tf_crop_and_resize: the extrapolation value stands here
 };
 
 /// A planned Resize: taps per output index of every axis; no list where an axis is kept.

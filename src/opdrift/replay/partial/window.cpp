@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <numeric>
 
 #include "opdrift/replay/kinds/sources.hpp"
@@ -161,7 +162,7 @@ struct Spot {
 bool spread_over(std::vector<Spot>& spots, const AxisTaps& taps, std::uint64_t stride) {
   std::vector<Spot> wider;
   for (const Spot& spot : spots) {
-    for (std::size_t k = 0; k < taps.count; ++k) {
+    for (std::size_t k = 0; k < taps.at.size(); ++k) {
       wider.push_back({spot.place + taps.at[k] * stride, spot.weight * taps.weight[k]});
     }
   }
@@ -186,7 +187,13 @@ std::optional<Partial> plan_resize(const Request& request) {
     if ((taps.empty() ? x->shape[axis] : taps.size()) != request.output[axis]) {
       return std::nullopt;
     }
-    rows.taps *= taps.empty() ? 1 : taps.front().count;
+    const std::size_t count = taps.empty() ? 1 : taps.front().at.size();
+    // Antialiasing takes fewer at the borders.
+    if (std::any_of(taps.begin(), taps.end(),
+                    [count](const AxisTaps& own) { return own.at.size() != count; })) {
+      return std::nullopt;
+    }
+    rows.taps *= count;
   }
   if (rows.taps > kMostTaps) {
     return std::nullopt;
@@ -196,10 +203,7 @@ std::optional<Partial> plan_resize(const Request& request) {
     for (std::size_t axis = x->shape.size(); axis-- > 0;) {
       const std::uint64_t at = position % request.output[axis];
       position /= request.output[axis];
-      AxisTaps kept;
-      kept.count = 1;
-      kept.at[0] = at;
-      kept.weight[0] = 1.0;
+      const AxisTaps kept{{at}, {1.0}};
       const std::vector<AxisTaps>& taps = resampling->axes[axis];
       if (!spread_over(spots, taps.empty() ? kept : taps[at],
                        static_cast<std::uint64_t>(strides[axis]))) {
