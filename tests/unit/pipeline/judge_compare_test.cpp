@@ -179,6 +179,25 @@ TEST_F(JudgeCompare, ATensorThatIsMissingIsJudgedWithWhatReadsIt) {
   EXPECT_TRUE(row(result, "last")->judgement->inputs_replayed);
 }
 
+// Of a large constant only pieces are looked at; a mask fills one that is small or large.
+TEST_F(JudgeCompare, AConstantBeyondTheRangeOfTheTargetIsNotedWhateverItsSize) {
+  for (const std::uint64_t rows : {1U, 100U, 4096U, 20000U}) {
+    std::vector<float> mask(rows * kWidth, 0.0F);
+    std::fill(mask.begin() + static_cast<std::ptrdiff_t>(mask.size() * 3 / 4), mask.end(), -1e9F);
+    onnx::Model model = chain();
+    model.graph.initializers.push_back(io::testing::constant("mask", {rows, kWidth}, mask));
+    model.graph.nodes.push_back(onnx::make_node("Add", "masked", {"r", "mask"}, {"z"}));
+    ASSERT_TRUE(onnx::write_model(path("masked.onnx"), model));
+    write("half", tensor::DType::f16, run_chain(tensor::DType::f16, nullptr));
+    CompareOptions options;
+    options.graphs = {path("masked.onnx")};
+    const verdict::RunResult result = compare("half", options);
+    ASSERT_EQ(result.overflow.constants.size(), 1U) << rows;
+    EXPECT_EQ(result.overflow.constants[0].name, "mask");
+    EXPECT_FLOAT_EQ(static_cast<float>(result.overflow.constants[0].value), -1e9F) << rows;
+  }
+}
+
 TEST_F(JudgeCompare, OtherInputsMakeARunInconclusive) {
   write("other", tensor::DType::f16,
         run_chain(tensor::DType::f16, [](Values& run, const auto& name) {

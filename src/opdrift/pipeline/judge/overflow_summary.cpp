@@ -20,8 +20,9 @@ using verdict::RunSide;
 using verdict::ValueId;
 
 constexpr std::size_t kMostNotes = 20;
-constexpr std::uint64_t kMostElements = std::uint64_t{1} << 22;
 constexpr std::uint64_t kPiece = std::uint64_t{1} << 17;  // elements looked at together
+constexpr std::uint64_t kGlance = std::uint64_t{1} << 12;
+constexpr std::uint64_t kGlances = 64;
 
 /// `count` elements of a tensor whose logical order is the stored one.
 Result<tensor::View> piece_of(const tensor::View& view, std::uint64_t first, std::uint64_t count) {
@@ -35,14 +36,17 @@ Result<tensor::View> piece_of(const tensor::View& view, std::uint64_t first, std
   return tensor::stored_view(piece);
 }
 
-/// Extremes and classes of a tensor, piece by piece so that it passes through the cache.
-std::optional<metrics::SideStats> range_of(const tensor::View& view) {
+/// Extremes and classes of a tensor, piece by piece so that it passes through the cache; `glance`:
+/// of pieces spread over a large one, enough for a mask or a scale that is out of range.
+std::optional<metrics::SideStats> range_of(const tensor::View& view, bool glance) {
   const bool apart =
       view.contiguous() && view.offset == 0 && tensor::info(view.tensor.desc.dtype).bits % 8 == 0;
-  const std::uint64_t piece = apart ? kPiece : view.count();
+  const bool spread = glance && apart && view.count() > kGlance * kGlances;
+  const std::uint64_t piece = spread ? kGlance : apart ? kPiece : view.count();
+  const std::uint64_t step = spread ? view.count() / kGlances : piece;
   metrics::SideStats all;
   all.dtype = view.tensor.desc.dtype;
-  for (std::uint64_t first = 0; first < view.count(); first += piece) {
+  for (std::uint64_t first = 0; first < view.count(); first += step) {
     const std::uint64_t count = std::min(piece, view.count() - first);
     const auto part = apart ? piece_of(view, first, count) : Result<tensor::View>(view);
     const auto stats =
@@ -100,7 +104,7 @@ class Statistics {
   }
 
   /// Looks at the parameters that something may be said about: what the target's type cannot hold,
-  /// and, where the target has NaN or Inf, where these come from.
+  /// and, where the target has NaN or Inf, where these come from; those are then read whole.
   void measure_parameters(std::size_t jobs) {
     const double limit = replay::largest_finite(target_type());
     const bool all = has_nonfinite();
@@ -108,13 +112,14 @@ class Statistics {
     for (ValueId value = 0; value < problem_.problem.values.size(); ++value) {
       const auto& view = problem_.parameters[value];
       if (problem_.problem.values[value].role == verdict::ProblemValue::Role::parameter && view &&
-          view->count() <= kMostElements && (all || exceeds(view->tensor.desc.dtype, limit))) {
+          (all || exceeds(view->tensor.desc.dtype, limit))) {
         wanted.push_back(value);
       }
     }
     std::vector<std::optional<metrics::SideStats>> found(wanted.size());
-    parallel_for(wanted.size(), jobs,
-                 [&](std::size_t i) { found[i] = range_of(*problem_.parameters[wanted[i]]); });
+    parallel_for(wanted.size(), jobs, [&](std::size_t i) {
+      found[i] = range_of(*problem_.parameters[wanted[i]], !all);
+    });
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       parameters_[wanted[i]] = found[i];
     }
