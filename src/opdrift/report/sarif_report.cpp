@@ -81,10 +81,11 @@ std::string message_of(const verdict::TensorResult& tensor) {
   return text;
 }
 
-/// Paths as URI references: everything but unreserved characters and the slash is percent-encoded.
+/// Paths as URI references, absolute ones with their scheme: everything but unreserved characters
+/// and the slash is percent-encoded.
 std::string uri_of(const std::string& path) {
   constexpr std::string_view kHex = "0123456789ABCDEF";
-  std::string uri;
+  std::string uri = path.starts_with('/') ? "file://" : "";
   for (const char c : path) {
     const auto byte = static_cast<unsigned char>(c);
     const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -147,7 +148,11 @@ std::string render_sarif(const verdict::RunResult& result) {
       {"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
       {"version", "2.1.0"},
       {"runs",
-       Json::array({{{"tool", {{"driver", {{"name", "opdrift"}, {"rules", std::move(rule_list)}}}}},
+       Json::array({{{"tool",
+                      {{"driver",
+                        {{"name", "opdrift"},
+                         {"version", OPDRIFT_VERSION},
+                         {"rules", std::move(rule_list)}}}}},
                      {"invocations", Json::array({{{"executionSuccessful", !result.interrupted}}})},
                      {"results", std::move(results)}}})}};
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -93,6 +93,13 @@ TEST(SarifReport, PathsAreUriReferences) {
   EXPECT_EQ(
       json["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"],
       "dump/a%3C%26%3E%22b%201.npy");
+  verdict::RunResult absolute = sample();
+  for (verdict::TensorResult& tensor : absolute.tensors) {
+    tensor.target_path = "/数据/y.npy";
+  }
+  EXPECT_EQ(Json::parse(render_sarif(absolute))["runs"][0]["results"][0]["locations"][0]
+                                               ["physicalLocation"]["artifactLocation"]["uri"],
+            "file:///%E6%95%B0%E6%8D%AE/y.npy");
 }
 
 // Every tensor is healthy, yet the run fails or says nothing: a green report would be a lie.
