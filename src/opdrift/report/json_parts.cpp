@@ -83,6 +83,7 @@ Json verdict_of(const verdict::RunVerdict& verdict) {
           {"findings", std::move(findings)},
           {"first_divergence", verdict.first_divergence},
           {"missing_outputs", verdict.missing_outputs},
+          {"unjudged", verdict.unjudged},
           {"inputs_differ", verdict.inputs_differ}};
 }
 

@@ -384,6 +384,7 @@ verdict::RunVerdict verdict_of(const Node& node) {
     verdict.findings.push_back(std::move(finding));
   }
   node.read("missing_outputs", verdict.missing_outputs);
+  node.read("unjudged", verdict.unjudged);
   node.read("inputs_differ", verdict.inputs_differ);
   std::vector<std::uint64_t> rows;
   node.read("first_divergence", rows);

@@ -135,6 +135,7 @@ struct RunVerdict {
   /// its ties, which do not depend on each other.
   std::vector<std::size_t> first_divergence;
   std::uint64_t missing_outputs = 0;  ///< outputs of the network that one side lacks
+  std::uint64_t unjudged = 0;         ///< tensors of which nothing can be said
   bool inputs_differ = false;         ///< the two runs were not given the same inputs
 };
 

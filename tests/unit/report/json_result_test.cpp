@@ -83,6 +83,7 @@ verdict::RunResult sample() {
       {verdict::FindingKind::tf32_products, "multiplies in TF32", 0.5, 12, true}};
   result.verdict->first_divergence = {0};
   result.verdict->missing_outputs = 2;
+  result.verdict->unjudged = 3;
   result.verdict->inputs_differ = true;
   result.overflow.sentence = "exp made 3 Inf";
   result.overflow.path = {"exp", "out"};

@@ -171,9 +171,9 @@ void merge_step(std::optional<RunVerdict>& run, RunVerdict step, const std::stri
   }
   merge_findings(run->findings, std::move(step.findings));
   const bool worse = badness(step.outcome) > badness(run->outcome);
+  run->unjudged += step.unjudged;
   if (!worse && run->outcome == Outcome::pass) {
-    run->sentence = run->sentence.find("that could be judged") == std::string::npos &&
-                            step.sentence.find("that could be judged") == std::string::npos
+    run->sentence = run->unjudged == 0
                         ? "in every step, every operator stays within what its precision explains"
                         : "in every step, every operator that could be judged stays within what "
                           "its precision explains";
@@ -256,7 +256,7 @@ Status conclude(const CompareOptions& options, verdict::RunResult& result, const
     return Error{ErrorCode::invalid_argument, "--rule verdict: " + why};
   }
   if (!result.verdict) {
-    result.notes.push_back("judged by limits: " + why);
+    result.notes.push_back(std::string(kLimitsNote) + why);
     return Unit{};
   }
   judge_the_rest(result);

@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "opdrift/base/parallel.hpp"
 #include "opdrift/base/result.hpp"
@@ -14,6 +15,9 @@
 #include "opdrift/verdict/result.hpp"
 
 namespace opdrift::pipeline {
+
+/// What the note begins with that says why limits decided.
+inline constexpr std::string_view kLimitsNote = "judged by limits: ";
 
 struct JudgeRunOptions {
   verdict::JudgeOptions judge;

@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "opdrift/pipeline/judge/judge_run.hpp"
 #include "opdrift/pipeline/judge/pair_values.hpp"
 #include "opdrift/verdict/golden_pair.hpp"
 #include "opdrift/verdict/rejudge.hpp"
@@ -118,7 +119,7 @@ Status judge_by_other_runs(const std::string& golden, const CompareOptions& opti
     verdict::settle(result);
   } else if (judged) {
     std::erase_if(result.notes, [](const std::string& note) {
-      return note.rfind("judged by limits: ", 0) == 0;  // no longer
+      return note.starts_with(kLimitsNote);  // no longer
     });
     result.verdict = verdict_of(result);
     verdict::settle(result);

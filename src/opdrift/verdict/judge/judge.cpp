@@ -191,6 +191,7 @@ RunVerdict conclude(const Context& context, const Labels& labels) {
   }
   run.first_divergence.assign(labels.first.begin(), labels.first.end());
   run.missing_outputs = labels.lost_outputs.size();
+  run.unjudged = labels.unjudged;
   run.inputs_differ = labels.inputs_differ;
   run.sentence = run_sentence(context, labels);
   return run;
