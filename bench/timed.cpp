@@ -3,6 +3,7 @@
 //   timed read THREADS PATH...      maps every file below the paths, sums it (small ones are read);
 //                                   seconds and bytes
 //   timed run [-n RUNS] -- COMMAND  wall, user+system seconds and peak own memory; medians
+//   timed forget PATH...            drops every file below the paths from the page cache
 //
 // Own memory is RssAnon: pages of mapped dumps belong to the page cache and can be dropped.
 #include <fcntl.h>
@@ -190,6 +191,18 @@ int run_command(int runs, char** command) {
   return 0;
 }
 
+int forget(const std::vector<std::string>& files) {
+  for (const std::string& file : files) {
+    const int fd = ::open(file.c_str(), O_RDONLY);
+    if (fd < 0 || ::fdatasync(fd) != 0 || ::posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) != 0) {
+      std::fprintf(stderr, "timed: cannot forget %s\n", file.c_str());
+      return 1;
+    }
+    ::close(fd);
+  }
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -201,6 +214,11 @@ int main(int argc, char** argv) {
     char** command = argv + (counted ? 5 : 3);
     return run_command(counted ? std::atoi(argv[3]) : 3, command);
   }
-  std::fprintf(stderr, "usage: timed read THREADS PATH... | timed run [-n RUNS] -- COMMAND...\n");
+  if (argc > 2 && std::strcmp(argv[1], "forget") == 0) {
+    return forget(files_below(argc - 2, argv + 2));
+  }
+  std::fprintf(stderr,
+               "usage: timed read THREADS PATH... | timed run [-n RUNS] -- COMMAND... | timed "
+               "forget PATH...\n");
   return 2;
 }

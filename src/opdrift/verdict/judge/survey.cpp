@@ -61,6 +61,22 @@ class Best {
   std::vector<Candidate> list_;
 };
 
+/// Sum of term(i) for i below `count`, four sums at a time so that they do not wait for each other.
+template <typename Term>
+double lane_sum(std::size_t count, const Term& term) {
+  std::array<double, 4> sums{};
+  std::size_t i = 0;
+  for (; i + sums.size() <= count; i += sums.size()) {
+    for (std::size_t lane = 0; lane < sums.size(); ++lane) {
+      sums[lane] += term(i + lane);
+    }
+  }
+  for (; i < count; ++i) {
+    sums[0] += term(i);
+  }
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
 /// A stretch of both sides with zeros wherever one is not finite.
 struct FinitePairs {
   FinitePairs(std::span<const double> all_golden, std::span<const double> all_target) {
@@ -141,21 +157,25 @@ class Surveyor {
 
   void look_at_row(std::uint64_t row, std::span<const double> golden,
                    std::span<const double> target, std::uint64_t from, std::uint64_t to) {
-    double golden2 = 0.0;
-    bool finite = true;
-    for (std::size_t i = 0; i < golden.size(); ++i) {
-      golden2 += std::isfinite(golden[i]) ? golden[i] * golden[i] : 0.0;
-      finite = finite && std::isfinite(golden[i]) && std::isfinite(target[i]);
-    }
-    const double mean2 = golden2 / static_cast<double>(golden.size());
-    const auto skipped = static_cast<std::size_t>(from - row);
-    const auto wanted = static_cast<std::size_t>(to - from);
-    if (finite) {
-      pick(from, golden.subspan(skipped, wanted), target.subspan(skipped, wanted), mean2);
+    const double nothing = lane_sum(golden.size(), [&](std::size_t i) {
+      return (golden[i] - golden[i]) + (target[i] - target[i]);  // NaN unless both are finite
+    });
+    if (nothing == 0.0) {
+      look_at_finite_row(row, golden, target, from, to);
       return;
     }
-    const FinitePairs pairs(golden.subspan(skipped, wanted), target.subspan(skipped, wanted));
-    pick(from, pairs.golden, pairs.target, mean2);
+    const FinitePairs pairs(golden, target);
+    look_at_finite_row(row, pairs.golden, pairs.target, from, to);
+  }
+
+  void look_at_finite_row(std::uint64_t row, std::span<const double> golden,
+                          std::span<const double> target, std::uint64_t from, std::uint64_t to) {
+    const double golden2 =
+        lane_sum(golden.size(), [&](std::size_t i) { return golden[i] * golden[i]; });
+    const auto skipped = static_cast<std::size_t>(from - row);
+    const auto wanted = static_cast<std::size_t>(to - from);
+    pick(from, golden.subspan(skipped, wanted), target.subspan(skipped, wanted),
+         golden2 / static_cast<double>(golden.size()));
   }
 
   // Most rows hold nothing better than what is kept; a sum of what exceeds it finds that out
@@ -163,12 +183,11 @@ class Surveyor {
   bool promising(std::span<const double> golden, std::span<const double> target,
                  double mean2) const {
     const double least = best_.least();
-    double excess = 0.0;
-    for (std::size_t i = 0; i < golden.size(); ++i) {
+    const double excess = lane_sum(golden.size(), [&](std::size_t i) {
       const double e = target[i] - golden[i];
       const double over = e * e - least * (golden[i] * golden[i] + mean2);
-      excess += over > 0.0 ? over : 0.0;
-    }
+      return over > 0.0 ? over : 0.0;
+    });
     return !(excess <= 0.0);
   }
 
