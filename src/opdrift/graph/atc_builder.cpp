@@ -149,6 +149,9 @@ void AtcBuilder::add_input(const std::string& entry) {
   const bool control =
       entry.size() >= kControlEdge.size() &&
       std::string_view(entry).substr(entry.size() - kControlEdge.size()) == kControlEdge;
+  if (entry.empty() && keep_attributes_) {
+    op.absent_inputs.push_back(op.inputs.size());
+  }
   if (!entry.empty() && !control) {
     op.inputs.push_back(parse_input_entry(entry));
   }
@@ -162,6 +165,9 @@ Status AtcBuilder::end_op() {
   }
   if (!op.originals_given) {
     op.original_names = {op.name};
+  }
+  while (!op.absent_inputs.empty() && op.absent_inputs.back() == op.inputs.size()) {
+    op.absent_inputs.pop_back();
   }
   graph.operators.push_back(std::move(op));
   return Unit{};

@@ -26,8 +26,8 @@ namespace opdrift::graph {
 /// `_datadump_is_multiop` (b), `_L1_fusion_sub_graph_no` (s); of an output's attr:
 /// `_datadump_origin_name` (s), `_datadump_origin_output_index` (i), `_datadump_origin_format` (s),
 /// `origin_format` (s), `origin_shape` (list.i). With attributes, `input_desc` is read like
-/// `output_desc`, and its attribute `shape_range` (list_list_int). Everything else may have any
-/// shape.
+/// `output_desc`, and its attribute `shape_range` (list_list_int); lists of lists of an operator's
+/// attr are read one behind the other. Everything else may have any shape.
 struct AtcJsonOptions {
   /// Keep scalar and list attributes of operators and of the model. Off, memory follows the number
   /// of operators; on, the size of the attributes.

@@ -310,7 +310,8 @@ Place Handler::child_of_attribute(Kind kind) {
     return object && (attribute_.keep || attribute_.key.empty()) ? Place::value : Place::ignored;
   }
   if (place() == Place::value) {
-    if (key_ == "list_list_int" && object && owner() == AttributeOwner::input) {
+    if (key_ == "list_list_int" && object &&
+        (owner() == AttributeOwner::input || owner() == AttributeOwner::op)) {
       return Place::range_lists;
     }
     attribute_.field = key_ == "list" && object ? Field::list : Field::odd;

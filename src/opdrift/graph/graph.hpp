@@ -60,6 +60,9 @@ struct Operator {
   std::int64_t id = 0;  ///< position in execution order as the source says
   std::vector<InputRef> inputs;
   std::vector<OutputDesc> outputs;
+  /// Optional inputs that nothing feeds and that stand before one that is fed: for each, how many
+  /// of `inputs` come before it. Compiled models read with their attributes only.
+  std::vector<std::size_t> absent_inputs;
   std::vector<InputDesc> input_descs;       ///< of a compiled model, where attributes are kept
   std::vector<std::string> original_names;  ///< operators of the original graph merged into this
   std::map<std::string, Attribute> attributes;

@@ -1,6 +1,8 @@
 #include "opdrift/replay/convolution.hpp"
 
 #include <algorithm>
+#include <string>
+#include <utility>
 
 #include "opdrift/replay/product.hpp"
 
@@ -176,10 +178,23 @@ Result<Convolution> plan_convolution(const Call& call, const Array& x, const Arr
     return call.not_modelled("expected an input and a kernel of one rank, found " +
                              tensor::to_string(x.shape) + " and " + tensor::to_string(w.shape));
   }
-  if (call.text({"data_format"}, "NCHW") == "NHWC") {
+  const std::string layout = call.text({"data_format"}, "NCHW");
+  if (layout == "NHWC" || layout == "NDHWC") {
     return call.not_modelled("channels last");
   }
-  const std::int64_t groups = call.integer({"group", "groups"}, 1);
+  if (call.integer({"offset_x"}, 0) != 0) {
+    return call.not_modelled("offsets of codes");
+  }
+  // Ascend's depthwise convolution has one group per channel, and kernels (1, channel, ...) too.
+  const bool depthwise = call.op.type == "DepthwiseConv2D";
+  if (depthwise && w.shape[0] == 1 && w.shape[1] > 1 && w.shape[1] == x.shape[1]) {
+    Array grouped;
+    grouped.shape = w.shape;
+    std::swap(grouped.shape[0], grouped.shape[1]);
+    return plan_convolution(call, x, grouped, transposed);
+  }
+  const std::int64_t groups =
+      call.integer({"group", "groups"}, depthwise ? static_cast<std::int64_t>(x.shape[1]) : 1);
   Convolution conv;
   conv.transposed = transposed;
   conv.batches = x.shape[0];

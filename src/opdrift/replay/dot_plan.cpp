@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "opdrift/replay/budget.hpp"
 #include "opdrift/replay/convolution.hpp"
 #include "opdrift/replay/kinds/affine.hpp"
+#include "opdrift/replay/kinds/ascend/rewrite.hpp"
 #include "opdrift/replay/kinds/kinds.hpp"
+#include "opdrift/replay/registry.hpp"
 
 namespace opdrift::replay {
 
@@ -310,9 +314,52 @@ Result<Affine> plan_product(const OperatorKind& kind, const Call& call) {
   return call.not_modelled("it is no sum of products");
 }
 
+/// The plan of an operator that was written anew, in terms of the inputs of the original.
+class RewrittenPlan final : public DotPlan {
+ public:
+  RewrittenPlan(std::shared_ptr<const Rewritten> rewritten, PlanPtr plan)
+      : rewritten_(std::move(rewritten)), plan_(std::move(plan)) {}
+
+  std::vector<std::uint64_t> random_positions(std::size_t count,
+                                              std::uint64_t seed) const override {
+    return plan_->random_positions(count, seed);
+  }
+
+  Result<Dots> at(std::span<const std::uint64_t> positions) const override {
+    OPDRIFT_TRY(Dots dots, plan_->at(positions));
+    dots.left_input = rewritten_->origin(dots.left_input);
+    dots.right_input = rewritten_->origin(dots.right_input);
+    if (dots.addend_input) {
+      dots.addend_input = rewritten_->origin(*dots.addend_input);
+    }
+    return dots;
+  }
+
+ private:
+  std::shared_ptr<const Rewritten> rewritten_;
+  PlanPtr plan_;
+};
+
+Result<PlanPtr> plan_rewritten(const Rewriting& rewriting, const Call& call,
+                               const tensor::Shape& output) {
+  OPDRIFT_TRY(Rewritten made, rewriting.rewrite(call));
+  const OperatorKind* kind = find_kind(rewriting.kind, Dialect::onnx);
+  if (kind == nullptr) {
+    return call.not_modelled("it is no sum of products");
+  }
+  const auto rewritten = std::make_shared<const Rewritten>(std::move(made));
+  const std::optional<tensor::Shape>& expected = rewritten->expected();
+  const bool same = expected && count_of(*expected) == count_of(output);
+  OPDRIFT_TRY(PlanPtr plan, plan_dots(*kind, rewritten->call(), same ? *expected : output));
+  return PlanPtr(std::make_unique<const RewrittenPlan>(rewritten, std::move(plan)));
+}
+
 }  // namespace
 
 Result<PlanPtr> plan_dots(const OperatorKind& kind, const Call& call, const tensor::Shape& output) {
+  if (const Rewriting* rewriting = rewriting_of(kind); rewriting != nullptr) {
+    return plan_rewritten(*rewriting, call, output);
+  }
   if (kind.evaluate == conv || kind.evaluate == conv_transpose) {
     return plan_conv(call, kind.evaluate == conv_transpose, output);
   }

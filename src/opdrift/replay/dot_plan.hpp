@@ -32,9 +32,10 @@ class DotPlan {
   virtual Result<Dots> at(std::span<const std::uint64_t> positions) const = 0;
 };
 
-/// Plans MatMul, Gemm, Linear, AddMatMul, Conv and ConvTranspose. The arrays of `call` need shapes
-/// only. Fails with `unsupported` for other kinds, shapes that do not fit, or an output of another
-/// shape than `output`.
+/// Plans MatMul, Gemm, Linear, AddMatMul, Conv and ConvTranspose, and what is one of them rewritten
+/// (kinds/ascend/rewrite.hpp). The arrays of `call` need shapes only, but for small ones. Fails
+/// with `unsupported` for other kinds, shapes that do not fit, or an output of another shape than
+/// `output`.
 Result<std::unique_ptr<const DotPlan>> plan_dots(const OperatorKind& kind, const Call& call,
                                                  const tensor::Shape& output);
 

@@ -11,6 +11,9 @@ namespace opdrift::replay {
 namespace {
 
 constexpr std::string_view kElementwise[] = {"Identity",
+                                             "Adds",
+                                             "Muls",
+                                             "Power",
                                              "Relu",
                                              "Relu6",
                                              "Clip",

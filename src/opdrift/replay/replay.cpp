@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "opdrift/replay/kinds/ascend/kinds.hpp"
 #include "opdrift/replay/kinds/kinds.hpp"
 #include "opdrift/tensor/decode.hpp"
 
@@ -72,11 +73,13 @@ std::uint64_t reduction_estimate(const OperatorKind& kind,
   const auto shape = [&](std::size_t i) {
     return i < inputs.size() && inputs[i] != nullptr ? *inputs[i] : tensor::Shape{};
   };
-  if (kind.family == Family::convolution && kind.evaluate == conv_transpose) {
-    // Every input element meets every output channel of its group under every tap.
-    return std::max<std::uint64_t>(1,
-                                   saturating_product(count_of(shape(0)), product_of(shape(1), 1)) /
-                                       std::max<std::uint64_t>(1, outputs));
+  if (kind.evaluate == conv_transpose || kind.evaluate == transposed_by_size) {
+    // Every input element meets every output channel of its group under every tap. The size of the
+    // result may come first.
+    const std::size_t x = shape(0).size() < 3 ? 1 : 0;
+    return std::max<std::uint64_t>(
+        1, saturating_product(count_of(shape(x)), product_of(shape(x + 1), 1)) /
+               std::max<std::uint64_t>(1, outputs));
   }
   if (kind.family == Family::convolution) {
     return product_of(shape(1), 1);

@@ -45,7 +45,8 @@ Result<Integers> per_axis(const Call& call, Call::Names names, std::size_t axes,
 
 bool listed_as_pairs(const Call& call, std::size_t axes) {
   const auto strides = call.integers({"strides", "stride"});
-  return strides && strides->size() == axes + 2;
+  const auto dilations = call.integers({"dilations"});
+  return (strides && strides->size() == axes + 2) || (dilations && dilations->size() == axes + 2);
 }
 
 Status read_pads(const Call& call, Window& window) {

@@ -49,6 +49,26 @@ TEST(AtcJson, ReadsOperatorsOfAllGraphs) {
   EXPECT_EQ(b.inputs[1].index, 2);
 }
 
+// q is fed, the next two are not, k is; what nothing feeds at the end has no place to keep.
+TEST(AtcJson, OptionalInputsThatNothingFeedsKeepTheirPlace) {
+  const std::string text = with_op(R"(,"input":["q:0","","","c:-1","k:1",""])");
+  const auto graph = parse(text, {.attributes = true});
+  ASSERT_TRUE(graph.has_value()) << graph.error().to_string();
+  EXPECT_EQ(graph->operators[0].inputs.size(), 2U);
+  EXPECT_EQ(graph->operators[0].absent_inputs, (std::vector<std::size_t>{1, 1}));
+  EXPECT_TRUE(parse(text)->operators[0].absent_inputs.empty());
+}
+
+TEST(AtcJson, ListsOfListsOfAnOperatorStandOneBehindTheOther) {
+  const auto graph = parse(
+      with_op(op_attr("paddings",
+                      R"({"list_list_int":{"list_list_i":[{"list_i":[0,1]},{"list_i":[2,3]}]}})")),
+      {.attributes = true});
+  ASSERT_TRUE(graph.has_value()) << graph.error().to_string();
+  EXPECT_EQ(graph->operators[0].attributes.at("paddings").integers,
+            (std::vector<std::int64_t>{0, 1, 2, 3}));
+}
+
 TEST(AtcJson, OriginalNamesAbsentEmptyAndGiven) {
   const auto absent = parse(with_op(""));
   ASSERT_TRUE(absent.has_value());

@@ -197,6 +197,25 @@ TEST(AtcProblem, OfOperatorsWithOneNameTheFirstCounts) {
   EXPECT_EQ(problem.notes.size(), 1U);
 }
 
+TEST(AtcProblem, OptionalInputsThatNothingFeedsAreAbsent) {
+  GraphJson graph;
+  graph.plain("q", {}).plain("k", {}).plain("attend", {"q:0", "", "k:0", ""});
+  const std::string text = graph.text();
+  auto read = graph::parse_atc_json(as_bytes(text), "g.json", {.attributes = true});
+  ASSERT_TRUE(read);
+  const AtcLookup lookup{[](const std::string&, std::uint32_t) { return true; },
+                         [](const std::string&, std::uint32_t) -> Result<tensor::View> {
+                           return Error{ErrorCode::not_found, "none"};
+                         }};
+  const GraphProblem problem = atc_problem(std::move(*read), lookup);
+  ASSERT_EQ(problem.problem.operators.size(), 3U);
+  const std::vector<verdict::ValueId>& inputs = problem.problem.operators[2].inputs;
+  ASSERT_EQ(inputs.size(), 3U);
+  EXPECT_EQ(problem.problem.values[inputs[0]].name, "q:0");
+  EXPECT_EQ(inputs[1], verdict::kAbsent);
+  EXPECT_EQ(problem.problem.values[inputs[2]].name, "k:0");
+}
+
 TEST(AtcProblem, CastsInACircleEndTheSearch) {
   GraphJson circle;
   circle.op("a", "Cast", {"b:0"}, "", "").op("b", "Cast", {"a:0"}, "", "").plain("add", {"a:0"});

@@ -106,6 +106,22 @@ TEST(Dots, ConvolutionsWithBordersGroupsAndStrides) {
                         .ints("strides", {2, 2}));
 }
 
+// The inputs of the original are read, wherever the other kind has them.
+TEST(Dots, OperatorsWrittenAnew) {
+  expect_dots_agree(Bench("FullyConnection")
+                        .in(noise({30, 2, 3, 2}, 1))
+                        .in(noise({20, 2, 3, 2}, 2))
+                        .in(noise({20}, 3))
+                        .delta(1, narrowing_of(noise({20, 2, 3, 2}, 2))));
+  expect_dots_agree(Bench("Conv2DTranspose")
+                        .in(integers({1, 3, 12, 13}))
+                        .in(noise({1, 4, 5, 6}, 1))
+                        .in(noise({4, 3, 3, 3}, 2))
+                        .in(noise({3}, 3))
+                        .delta(2, narrowing_of(noise({4, 3, 3, 3}, 2)))
+                        .ints("strides", {1, 1, 2, 2}));
+}
+
 // A place may have no tap at all inside the input, others share its offsets.
 TEST(Dots, PlacesThatSeeOnlyPadding) {
   expect_dots_agree(

@@ -300,9 +300,10 @@ class GraphFiller {
     return status;
   }
 
-  /// Ranges of an input: all numbers of the inner lists, one behind the other.
+  /// Ranges of an input, borders of an operator: all numbers of the inner lists, one behind the
+  /// other.
   Status read_lists(const ProtobufField& lists) {
-    if (owner_ != AttributeOwner::input) {
+    if (owner_ != AttributeOwner::input && owner_ != AttributeOwner::op) {
       return Unit{};
     }
     std::vector<std::uint64_t> values;

@@ -60,7 +60,11 @@ class Builder {
     ProblemOperator made;
     made.op = &op;
     made.kind = replay::find_kind(op.type, replay::Dialect::ascend);
+    auto gap = op.absent_inputs.begin();
     for (std::uint32_t i = 0; i < op.inputs.size(); ++i) {
+      for (; gap != op.absent_inputs.end() && *gap <= i; ++gap) {
+        made.inputs.push_back(kAbsent);
+      }
       made.inputs.push_back(input_of(op, i));
     }
     for (std::uint32_t i = 0; i < op.outputs.size(); ++i) {

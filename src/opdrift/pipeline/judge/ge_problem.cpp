@@ -90,17 +90,27 @@ class GeStep {
     return problem_.read(pair, data);
   }
 
-  /// Everything the operator dumped, in its order: attributes that are tensors, too.
+  /// Everything the operator dumped, in its order: attributes that are tensors, too. Optional
+  /// inputs that nothing feeds are not dumped but keep their place.
   std::vector<ValueId> own_inputs(const GeCall& call) {
     const graph::Operator& op = call.pieces.front();
     std::vector<ValueId> inputs;
-    for (std::size_t i = 0; i < call.target_inputs.size(); ++i) {
-      const std::string producer = i < op.inputs.size() ? op.inputs[i].producer : "";
-      const auto pair = at(call.input_pairs, i);
-      inputs.push_back(pair && has_tensors(*pair) ? read(call, *pair, producer)
-                                                  : target_only(call, i));
+    std::size_t dumped = 0;
+    for (const graph::InputRef& ref : op.inputs) {
+      if (ref.index < 0 || dumped == call.target_inputs.size()) {
+        continue;
+      }
+      inputs.push_back(ref.text.empty() ? kAbsent : own_input(call, dumped++, ref.producer));
+    }
+    while (dumped < call.target_inputs.size()) {
+      inputs.push_back(own_input(call, dumped++, ""));
     }
     return inputs;
+  }
+
+  ValueId own_input(const GeCall& call, std::size_t number, const std::string& producer) {
+    const auto pair = at(call.input_pairs, number);
+    return pair && has_tensors(*pair) ? read(call, *pair, producer) : target_only(call, number);
   }
 
   ValueId target_only(const GeCall& call, std::size_t input) {

@@ -110,11 +110,17 @@ class NetworkJudge {
       }
     }
     for (const verdict::ProblemOperator& op : problem.problem.operators) {
-      for (std::size_t i = 0; i < op.inputs.size(); ++i) {
-        const auto job = inputs.find(op.op->name + ":" + std::to_string(i));
-        if (op.inputs[i] != verdict::kAbsent && job != inputs.end() &&
-            problem.problem.values[op.inputs[i]].role != verdict::ProblemValue::Role::parameter) {
-          values.set_pair(op.inputs[i], job->second, std::nullopt);
+      auto gap = op.op->absent_inputs.begin();
+      std::size_t number = 0;  // dumps count what is fed
+      for (const verdict::ValueId input : op.inputs) {
+        if (gap != op.op->absent_inputs.end() && *gap <= number) {
+          ++gap;
+          continue;
+        }
+        const auto job = inputs.find(op.op->name + ":" + std::to_string(number++));
+        if (input != verdict::kAbsent && job != inputs.end() &&
+            problem.problem.values[input].role != verdict::ProblemValue::Role::parameter) {
+          values.set_pair(input, job->second, std::nullopt);
         }
       }
     }

@@ -233,10 +233,24 @@ Result<Outputs> eltwise(const Call& call) {
     return largest_of_all(call);
   }
   const auto weights = call.reals({"coeff"}).value_or(std::vector<double>{});
-  if (std::any_of(weights.begin(), weights.end(), [](double w) { return w != 1.0; })) {
-    return call.not_modelled("weights other than 1");
+  if (mode != 1 || (!weights.empty() && weights.size() != call.inputs.size())) {
+    return call.not_modelled("mode " + std::to_string(mode) + " with " +
+                             std::to_string(weights.size()) + " weights");
   }
-  return sum_of_all(call);
+  if (std::all_of(weights.begin(), weights.end(), [](double w) { return w == 1.0; })) {
+    return sum_of_all(call);
+  }
+  std::vector<Array> scaled(call.inputs.size());
+  std::vector<const Array*> inputs;
+  for (std::size_t i = 0; i < scaled.size(); ++i) {
+    OPDRIFT_TRY(const Array* x, call.need(i, "x"));
+    scaled[i] = *x;
+    for (double& value : scaled[i].values) {
+      value *= weights[i];
+    }
+    inputs.push_back(&scaled[i]);
+  }
+  return sum_of_all(Call{call.op, inputs, {}, call.limits});
 }
 
 // Partial sums of three and more terms may be larger than the result.

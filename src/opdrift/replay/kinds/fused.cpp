@@ -43,6 +43,7 @@ Result<Outputs> skip_norm(const Call& call, bool centred) {
   const Inputs inputs = {&sum, call.input(2), centred ? call.input(3) : nullptr};
   OPDRIFT_TRY(Outputs outputs,
               (centred ? layer_norm : rms_norm)(Call{call.op, inputs, {}, call.limits}));
+  outputs.resize(centred ? 3 : 1);
   outputs.resize(3);
   outputs.push_back(std::move(sum));
   return outputs;

@@ -126,7 +126,9 @@ Result<Outputs> arg_min(const Call& call) {
 
 Result<Outputs> top_k(const Call& call) {
   OPDRIFT_TRY(const Array* x, call.need(0, "X"));
-  OPDRIFT_TRY(const auto k, call.real_or_input({"k"}, 1));
+  // The second input of Ascend's TopKD only helps the device to count.
+  OPDRIFT_TRY(const auto k,
+              call.real_or_input({"k"}, call.op.type == "TopKD" ? ~std::size_t{0} : 1));
   OPDRIFT_TRY(const std::size_t axis, normal_axis(call.integer({"axis", "dim"}, -1), x->rank()));
   if (!k || !(*k >= 0.0) || !(*k <= static_cast<double>(x->shape[axis]))) {
     return call.not_modelled("k is missing or larger than the axis");

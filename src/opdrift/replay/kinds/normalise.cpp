@@ -141,6 +141,9 @@ Result<Runs> group_runs(const Call& call, bool by_channel) {
   if (runs.x->rank() < 2) {
     return call.not_modelled("expected batch and channel");
   }
+  if (call.text({"data_format"}, "") == (runs.x->rank() == 5 ? "NDHWC" : "NHWC")) {
+    return call.not_modelled("channels last");
+  }
   const std::size_t channels = runs.x->shape[1];
   const std::int64_t groups =
       by_channel ? static_cast<std::int64_t>(channels) : call.integer({"num_groups", "groups"}, 0);
@@ -166,10 +169,9 @@ Result<Runs> group_runs(const Call& call, bool by_channel) {
   return runs;
 }
 
-}  // namespace
-
-Result<Outputs> layer_norm(const Call& call) {
-  OPDRIFT_TRY(const Runs runs, layer_runs(call, true));
+// The result, then mean (of centred runs) and inverse deviation, with axes of one for what they are
+// taken over.
+Outputs with_moments(const Runs& runs, bool centred) {
   Normalised result = normalise(runs);
   Array mean;
   Array inverse;
@@ -188,9 +190,18 @@ Result<Outputs> layer_norm(const Call& call) {
   }
   inverse.shape = mean.shape;
   Outputs outputs = single(std::move(result.y));
-  outputs.push_back(std::move(mean));
+  if (centred) {
+    outputs.push_back(std::move(mean));
+  }
   outputs.push_back(std::move(inverse));
   return outputs;
+}
+
+}  // namespace
+
+Result<Outputs> layer_norm(const Call& call) {
+  OPDRIFT_TRY(const Runs runs, layer_runs(call, true));
+  return with_moments(runs, true);
 }
 Result<Terms> layer_norm_terms(const Call& call, std::size_t index, const Array& /*y*/) {
   OPDRIFT_TRY(const Runs runs, layer_runs(call, true));
@@ -199,11 +210,11 @@ Result<Terms> layer_norm_terms(const Call& call, std::size_t index, const Array&
 
 Result<Outputs> rms_norm(const Call& call) {
   OPDRIFT_TRY(const Runs runs, layer_runs(call, false));
-  return single(normalise(runs).y);
+  return with_moments(runs, false);
 }
-Result<Terms> rms_norm_terms(const Call& call, std::size_t /*index*/, const Array& /*y*/) {
+Result<Terms> rms_norm_terms(const Call& call, std::size_t index, const Array& /*y*/) {
   OPDRIFT_TRY(const Runs runs, layer_runs(call, false));
-  return terms_of(runs);
+  return index == 0 ? terms_of(runs) : Terms{};
 }
 
 Result<Outputs> instance_norm(const Call& call) {
@@ -271,7 +282,7 @@ Result<ChannelAffine> batch_affine(const Call& call) {
   }
   // ONNX: scale, bias, mean, variance. ATen: weight, bias, running mean and variance, the same.
   // Ascend BNInference: mean, variance, momentum, scale, offset.
-  const bool inference = call.op.type.rfind("BNInference", 0) == 0;
+  const bool inference = call.op.type == "BNInference";
   const Array* scale = call.input(inference ? 4 : 1);
   const Array* bias = call.input(inference ? 5 : 2);
   const Array* mean = call.input(inference ? 1 : 3);
@@ -285,6 +296,13 @@ Result<ChannelAffine> batch_affine(const Call& call) {
   affine.period = split_at(affine.x->shape, 1).inner;
   affine.variance = values_or(variance, channels, 1.0);
   affine.mean = values_or(mean, channels, 0.0);
+  // What BNInference calls momentum divides the sums that mean and variance are stored as.
+  const Array* divisor = inference ? call.input(3) : nullptr;
+  for (std::size_t c = 0; divisor != nullptr && divisor->size() == 1 && c < channels; ++c) {
+    const double share = divisor->values[0] == 0.0 ? 0.0 : 1.0 / divisor->values[0];
+    affine.mean[c] *= share;
+    affine.variance[c] *= share;
+  }
   affine.training = call.integer({"training_mode", "is_training", "training"}, 0) != 0;
   if (affine.training) {
     batch_moments(*affine.x, channels, affine.period, affine.mean, affine.variance);
@@ -347,11 +365,18 @@ Result<Terms> batch_norm_terms(const Call& call, std::size_t /*index*/, const Ar
 // Local response normalisation across channels: x / (bias + alpha / size * sum x^2) ^ beta.
 Result<Outputs> local_response(const Call& call) {
   OPDRIFT_TRY(const Array* x, call.need(0, "X"));
-  const std::int64_t size = call.integer({"size"}, 1);
+  // Ascend gives half the window, and alpha as it multiplies the sum.
+  const bool half = call.has({"depth_radius"});
+  const std::int64_t size =
+      half ? 2 * std::clamp<std::int64_t>(call.integer({"depth_radius"}, 5), -1, 1 << 19) + 1
+           : call.integer({"size"}, 1);
   if (x->rank() < 2 || size < 1 || size > 1 << 20) {
     return call.not_modelled("expected channels and a size");
   }
-  const double alpha = call.real({"alpha"}, 1e-4) / static_cast<double>(size);
+  if (call.text({"norm_region"}, "ACROSS_CHANNELS") != "ACROSS_CHANNELS") {
+    return call.not_modelled("a region within a channel");
+  }
+  const double alpha = call.real({"alpha"}, 1e-4) / (half ? 1.0 : static_cast<double>(size));
   const double beta = call.real({"beta"}, 0.75);
   const double bias = call.real({"bias", "k"}, 1.0);
   const AxisSplit split = split_at(x->shape, 1);
@@ -401,6 +426,9 @@ Result<Outputs> lp_normalisation(const Call& call) {
       const std::size_t axis,
       normal_axis(call.integer({"axis", "dim"}, call.op.type == "normalize" ? 1 : -1), x->rank()));
   const std::int64_t p = call.integer({"p"}, 2);
+  if (const auto axes = call.integers({"axis"}); axes && axes->size() > 1) {
+    return call.not_modelled("a norm over several axes");
+  }
   if (p != 1 && p != 2) {
     return call.not_modelled("p is neither 1 nor 2");
   }

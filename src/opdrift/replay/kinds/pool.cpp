@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <string>
 
 #include "opdrift/replay/kinds/kinds.hpp"
 #include "opdrift/replay/kinds/sources.hpp"
@@ -27,7 +28,12 @@ bool includes_pad(const Call& call) {
 Result<Pool> plan_pool(const Call& call) {
   Pool pool;
   OPDRIFT_TRY(pool.x, call.need(0, "X"));
+  const std::string layout = call.text({"data_format"}, "NCHW");
+  if (layout == "NHWC" || layout == "NDHWC" || call.integer({"divisor_override"}, 0) != 0) {
+    return call.not_modelled("channels last or a divisor of its own");
+  }
   const std::size_t axes = pool.x->rank() < 3 ? 0 : pool.x->rank() - 2;
+  const bool global = axes > 0 && call.integer({"global_pooling"}, 0) != 0;  // Ascend
   Integers kernel =
       call.integers({"kernel_shape", "ksize", "kernel_size", "window"}).value_or(Integers{});
   if (kernel.size() == axes + 2) {
@@ -36,10 +42,19 @@ Result<Pool> plan_pool(const Call& call) {
   if (kernel.size() == 1) {
     kernel.assign(axes, kernel.front());
   }
+  if (global) {
+    kernel.assign(pool.x->shape.begin() + 2, pool.x->shape.end());
+  }
   if (axes == 0 || kernel.size() != axes) {
     return call.not_modelled("the kernel does not fit the input");
   }
   OPDRIFT_TRY(pool.window, read_window(call, pool.x->shape, kernel));
+  if (global) {
+    pool.window.before.assign(axes, 0);
+    pool.window.after.assign(axes, 0);
+    pool.window.dilation.assign(axes, 1);
+    pool.window.stride = kernel;
+  }
   if (!call.has({"strides", "stride"}) && call.has({"kernel_size"})) {
     pool.window.stride = kernel;  // ATen's default
   }

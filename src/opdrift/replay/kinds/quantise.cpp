@@ -45,19 +45,6 @@ Result<Outputs> dequantise_linear(const Call& call) {
   return single(decoded(*x, code));
 }
 
-// Ascend: y = saturate(round(x * scale + offset)), signed bytes.
-Result<Outputs> ascend_quantise(const Call& call) {
-  OPDRIFT_TRY(const Array* x, call.need(0, "x"));
-  const double scale = call.real({"scale"}, 1.0);
-  const double offset = call.real({"offset"}, 0.0);
-  Array y = *x;
-  y.dtype = tensor::DType::i8;
-  for (double& value : y.values) {
-    value = to_code(call, value * scale + offset, {-128.0, 127.0}, 0.0);
-  }
-  return single(std::move(y));
-}
-
 Result<Outputs> dynamic_quantise(const Call& call) {
   OPDRIFT_TRY(const Array* x, call.need(0, "x"));
   double low = 0.0;

@@ -117,7 +117,7 @@ Result<Outputs> unsqueeze(const Call& call) {
 
 Result<Outputs> transpose(const Call& call) {
   OPDRIFT_TRY(const Array* x, call.need(0, "data"));
-  OPDRIFT_TRY(const auto wanted, call.integers_or_input({"perm", "dims"}, 1));
+  OPDRIFT_TRY(const auto wanted, call.integers_or_input({"perm", "dims", "order"}, 1));
   std::vector<std::int64_t> order;
   if (wanted && !wanted->empty()) {
     order = *wanted;
@@ -234,6 +234,9 @@ Result<Blocks> blocks_of(const Call& call, const Array& x) {
   const std::int64_t block = call.integer({"blocksize", "block_size", "upscale_factor"}, 0);
   if (x.rank() != 4 || block < 1 || block > (1 << 20)) {
     return call.not_modelled("expected four axes and a block size");
+  }
+  if (call.text({"data_format"}, "NCHW") == "NHWC") {
+    return call.not_modelled("channels last");
   }
   return Blocks{x.shape[0], x.shape[1], x.shape[2], x.shape[3], static_cast<std::uint64_t>(block)};
 }

@@ -188,6 +188,11 @@ std::int64_t padded_index(std::int64_t at, std::int64_t extent, PadMode mode) {
     case PadMode::constant: return kFill;
     case PadMode::edge: return extent == 0 ? kFill : std::clamp<std::int64_t>(at, 0, extent - 1);
     case PadMode::wrap: return extent == 0 ? kFill : ((at % extent) + extent) % extent;
+    case PadMode::symmetric: {
+      const std::int64_t place =
+          extent == 0 ? kFill : ((at % (2 * extent)) + 2 * extent) % (2 * extent);
+      return place < extent ? place : 2 * extent - 1 - place;
+    }
     case PadMode::reflect: break;
   }
   if (extent < 2) {
@@ -207,6 +212,9 @@ Result<PadMode> pad_mode(const Call& call) {
   }
   if (mode == "reflect") {
     return PadMode::reflect;
+  }
+  if (mode == "symmetric") {
+    return PadMode::symmetric;
   }
   if (mode == "edge" || mode == "replicate") {
     return PadMode::edge;

@@ -26,7 +26,7 @@ struct Cut {
 /// One cut per axis of a Slice.
 Result<std::vector<Cut>> slice_cuts(const Call& call);
 
-enum class PadMode : std::uint8_t { constant, reflect, edge, wrap };
+enum class PadMode : std::uint8_t { constant, reflect, symmetric, edge, wrap };
 
 /// A place that no element of the input is copied to.
 inline constexpr std::int64_t kFill = -1;

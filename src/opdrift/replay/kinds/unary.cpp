@@ -120,7 +120,8 @@ Result<Outputs> softsign(const Call& call) {
 }
 Result<Outputs> shrink(const Call& call) {
   const double lambd = call.real({"lambd"}, 0.5);
-  const double bias = call.real({"bias"}, 0.0);
+  // Ascend's SoftShrink moves by the very threshold.
+  const double bias = call.real({"bias"}, call.op.type == "SoftShrink" ? lambd : 0.0);
   return map(call, [lambd, bias](double x) {
     return x < -lambd ? x + bias : x > lambd ? x - bias : 0.0;
   });

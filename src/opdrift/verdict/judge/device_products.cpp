@@ -140,7 +140,8 @@ bool is_weighted(const ProblemOperator& op) {
   return op.kind->weighted() || family == replay::Family::dense ||
          family == replay::Family::convolution || family == replay::Family::recurrent ||
          op.kind->name == "Attention" || op.kind->name == "MultiHeadAttention" ||
-         op.kind->name == "GroupQueryAttention";
+         op.kind->name == "GroupQueryAttention" || op.kind->name == "FlashAttention" ||
+         op.kind->name == "FlashAttentionScore";
 }
 
 std::vector<std::uint32_t> weighted_operators(const Problem& problem) {

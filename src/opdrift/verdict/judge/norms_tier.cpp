@@ -36,8 +36,8 @@ std::int64_t integer_of(const graph::Operator& op, const char* name, std::int64_
 
 // [output channels, input channels of a group, kernel...]
 std::optional<WeightNorms> kernel_norms(const graph::Operator& op, const Array& weights) {
-  const std::int64_t groups = integer_of(op, "group", 1);
-  if (weights.rank() < 3 || groups < 1 || weights.size() == 0) {
+  const std::int64_t groups = integer_of(op, "group", integer_of(op, "groups", 1));
+  if (op.type == "DepthwiseConv2D" || weights.rank() < 3 || groups < 1 || weights.size() == 0) {
     return std::nullopt;
   }
   WeightNorms norms;
