@@ -198,7 +198,8 @@ Result<std::vector<double>> selected_values(const OperatorKind& kind, const Call
                                             const Array& positions) {
   OPDRIFT_CHECK_OK(check_call(kind, call));
   OPDRIFT_CHECK_OK(check_array(call, &positions, "positions", 0));
-  const bool best = kind.evaluate == arg_max || kind.evaluate == arg_min;
+  const bool best = kind.evaluate == arg_max || kind.evaluate == arg_min ||
+                    kind.evaluate == arg_max_with_value || kind.evaluate == arg_min_with_value;
   if (!best && kind.evaluate != top_k && kind.evaluate != sort) {
     return call.not_modelled("its result is no list of positions along an axis");
   }

@@ -201,7 +201,14 @@ Outputs with_moments(const Runs& runs, bool centred) {
 
 Result<Outputs> layer_norm(const Call& call) {
   OPDRIFT_TRY(const Runs runs, layer_runs(call, true));
-  return with_moments(runs, true);
+  Outputs outputs = with_moments(runs, true);
+  // Ascend's first LayerNorm gives out the variance itself.
+  if (call.op.type == "LayerNorm" && call.has({"begin_norm_axis"})) {
+    for (double& value : outputs.back().values) {
+      value = 1.0 / (value * value) - runs.epsilon;
+    }
+  }
+  return outputs;
 }
 Result<Terms> layer_norm_terms(const Call& call, std::size_t index, const Array& /*y*/) {
   OPDRIFT_TRY(const Runs runs, layer_runs(call, true));

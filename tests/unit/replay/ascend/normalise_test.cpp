@@ -25,6 +25,20 @@ TEST(AscendLayerNormV4, TakesTheShapeAsAnInput) {
   EXPECT_THAT(ascend("LayerNormV4").in(x).in(integers({2, 2, 2})).failure(), HasSubstr("axis"));
 }
 
+TEST(AscendLayerNorm, GivesOutTheVariance) {
+  const Outputs outputs = ascend("LayerNorm")
+                              .in(array({1, 2}, {1, 3}))
+                              .in(array({2}, {1, 1}))
+                              .in(array({2}, {0, 0}))
+                              .ints("begin_norm_axis", {1})
+                              .real("epsilon", 3)
+                              .outputs(3)
+                              .run();
+  ASSERT_EQ(outputs.size(), 3U);
+  EXPECT_THAT(outputs[0].values, ElementsAre(-0.5, 0.5));
+  expect_near(outputs[2].values, {1}, 1e-15);
+}
+
 TEST(AscendAddLayerNorm, GivesOutTheSum) {
   const Array a = array({1, 2}, {1, 1});
   const Array b = array({1, 2}, {0, 1});

@@ -21,6 +21,13 @@ EvaluateFunction strided_slice, ascend_pad;
 // counting.cpp
 EvaluateFunction one_hot_of_two, fill_by_dims, range_by_attributes, gather_in_batches;
 
+// fused.cpp
+EvaluateFunction multiply_then_add, transpose_and_reshape, scaled_masked_softmax;
+TermsFunction multiply_then_add_terms, scaled_masked_softmax_terms;
+
+// index.cpp
+EvaluateFunction non_zero_rows, arg_max_with_value, arg_min_with_value;
+
 // weighted.cpp
 EvaluateFunction fully_connected, transposed_by_size;
 EvaluateAtFunction fully_connected_at, transposed_by_size_at;
@@ -53,7 +60,7 @@ EvaluateFunction rotary_multiply, rotary_pair, gelu_gate;
 TermsFunction rotary_multiply_terms, rotary_pair_terms;
 
 // recurrent.cpp
-EvaluateFunction dynamic_lstm;
-TermsFunction dynamic_lstm_terms;
+EvaluateFunction dynamic_lstm, dynamic_gru;
+TermsFunction dynamic_lstm_terms, dynamic_gru_terms;
 
 }  // namespace opdrift::replay
