@@ -85,8 +85,7 @@ EvaluateFunction lstm, gru, rnn;
 TermsFunction lstm_terms, gru_terms, rnn_terms;
 
 // quantise.cpp
-EvaluateFunction quantise_linear, dequantise_linear, dynamic_quantise, conv_integer,
-    matmul_integer;
+EvaluateFunction quantise_linear, dequantise_linear, dynamic_quantise, conv_integer, matmul_integer;
 
 // qlinear.cpp
 EvaluateFunction qlinear_conv, qlinear_matmul, qlinear_add, qlinear_mul, qlinear_sigmoid,
