@@ -219,6 +219,12 @@ TEST(AscendFlashAttentionScore, GivesOutFactsOfItsSoftmax) {
   EXPECT_THAT(Bench(bench).real("keep_prob", 0.9).failure(), HasSubstr("random"));
 }
 
+TEST(AscendAttention, RefusesWhereThereAreNoQueries) {
+  Sizes s;
+  s.queries = 0;
+  EXPECT_THAT(inference(made(s), "BSND", s).failure(), HasSubstr("no queries"));
+}
+
 TEST(AscendAttention, RefusesHeadsThatDoNotFit) {
   const Case c = made(Sizes{});
   EXPECT_THAT(inference(c, "BSH").ints("num_heads", {3}).failure(), HasSubstr("do not divide"));

@@ -190,6 +190,12 @@ TEST(AscendGather, TakesPerBatch) {
               ElementsAre(4, 5, 6, 7));
   EXPECT_THAT(ascend("GatherV2").in(x).in(integers({0, 0, 0})).ints("batch_dims", {1}).failure(),
               HasSubstr("batch axes"));
+  EXPECT_THAT(ascend("GatherV2")
+                  .in(counted({2, 0}))
+                  .in(array({2, 1}, {0, 0}, DType::i64))
+                  .ints("batch_dims", {1})
+                  .failure(),
+              HasSubstr("nothing in the batches"));
 }
 
 TEST(AscendTopK, TheHelperOfTopKDIsNoNumber) {

@@ -83,6 +83,9 @@ Result<Outputs> gather_in_batches(const Call& call) {
                       .integer("axis", static_cast<std::int64_t>(axis))
                       .call());
   }
+  if (x->size() == 0 || indices->size() == 0) {
+    return call.not_modelled("there is nothing in the batches");
+  }
   const auto head = x->shape.begin() + static_cast<std::ptrdiff_t>(shared);
   const std::uint64_t batches = count_of({x->shape.begin(), head});
   Array part{{head, x->shape.end()}, {}, x->dtype};
@@ -110,9 +113,6 @@ Result<Outputs> gather_in_batches(const Call& call) {
       OPDRIFT_CHECK_OK(check_shape(y.shape, call.limits));
     }
     y.values.insert(y.values.end(), one.front().values.begin(), one.front().values.end());
-  }
-  if (count_of(y.shape) != y.size()) {
-    return call.not_modelled("there are no batches");
   }
   Outputs outputs;
   outputs.push_back(std::move(y));

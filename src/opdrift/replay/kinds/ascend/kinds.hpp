@@ -45,7 +45,7 @@ EvaluateFunction ascend_quantise, quantise_per_axis, row_quantise, ascend_dequan
 EvaluateFunction quantised_product, weight_quantised_product;
 TermsFunction quantised_product_terms, weight_quantised_product_terms;
 
-// normalise.cpp
+// normalise.cpp, batch_norm.cpp
 EvaluateFunction layer_norm_by_shape, add_layer_norm, add_rms_norm, group_norm_swish, training_sums,
     training_norm, prepared_norm;
 TermsFunction layer_norm_by_shape_terms, add_layer_norm_terms, add_rms_norm_terms,
