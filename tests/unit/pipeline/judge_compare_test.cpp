@@ -518,6 +518,18 @@ TEST(GraphProblem, OperatorsOnACycleAreLeftOutAndSaid) {
   EXPECT_NE(problem.notes[0].find("cycle"), std::string::npos);
 }
 
+// Channels in blocks of eight are not what the ordinary kind of that name takes.
+TEST(GraphProblem, LayoutsOfTheRuntimeHaveNoKind) {
+  for (const char* domain : {"", "com.microsoft", "com.microsoft.nchwc", "com.ms.internal.nhwc"}) {
+    onnx::Model model = chain();
+    model.graph.nodes[0].domain = domain;
+    const GraphProblem problem = onnx_problem(model);
+    ASSERT_EQ(problem.problem.operators.size(), 3U);
+    const bool layout = std::string(domain).size() > std::string("com.microsoft").size();
+    EXPECT_EQ(problem.problem.operators[0].kind == nullptr, layout) << domain;
+  }
+}
+
 TEST(GraphProblem, OperatorsInAnyOrderAreSorted) {
   onnx::Model model = chain();
   std::swap(model.graph.nodes[0], model.graph.nodes[2]);

@@ -60,6 +60,11 @@ void expect_part_agrees(const Bench& bench) {
   for (std::size_t i = 0; i < own->a2.size(); ++i) {
     EXPECT_NEAR(own->a2[i], all.a2[partial->positions[i]], 1e-13);
   }
+  const bool resized = bench.call().op.type == "Resize" && !all.extra.empty();
+  ASSERT_EQ(own->extra.size(), resized ? z.size() : own->extra.size());
+  for (std::size_t i = 0; resized && i < z.size(); ++i) {
+    EXPECT_NEAR(own->extra[i], all.extra[partial->positions[i]], 1e-8);
+  }
 }
 
 TEST(Partial, CopiesOfElements) {

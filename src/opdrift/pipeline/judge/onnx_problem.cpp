@@ -1,5 +1,8 @@
 #include "opdrift/pipeline/judge/onnx_problem.hpp"
 
+#include <algorithm>
+#include <iterator>
+#include <string_view>
 #include <utility>
 
 #include "opdrift/base/mapped_file.hpp"
@@ -44,6 +47,15 @@ Result<tensor::Tensor> constant_value(const io::onnx::Node& node, const std::str
     }
   }
   return Error{ErrorCode::unsupported, "constant without a numeric value", node.name};
+}
+
+// Operators that a runtime laid out for itself: the ordinary names, but channels in blocks or last.
+constexpr std::string_view kOwnLayouts[] = {"com.microsoft.nchwc", "com.ms.internal.nhwc"};
+
+const replay::OperatorKind* kind_of(const io::onnx::Node& node) {
+  const bool own_layout = std::find(std::begin(kOwnLayouts), std::end(kOwnLayouts), node.domain) !=
+                          std::end(kOwnLayouts);
+  return own_layout ? nullptr : replay::find_kind(node.op_type, replay::Dialect::onnx);
 }
 
 class Builder {
@@ -114,7 +126,7 @@ class Builder {
       }
       ProblemOperator op;
       op.op = &made_.graph.operators[n];
-      op.kind = replay::find_kind(node.op_type, replay::Dialect::onnx);
+      op.kind = kind_of(node);
       bool repeated = false;
       for (const std::string& name : node.outputs) {
         const ValueId id = name.empty() ? kAbsent : value(name, ProblemValue::Role::computed);

@@ -40,8 +40,8 @@ EvaluateFunction gather, gather_elements, scatter_elements, gather_nd, scatter_n
 EvaluateFunction reduce_sum, reduce_mean, reduce_max, reduce_min, reduce_product, reduce_l1,
     reduce_l2, reduce_sum_square, reduce_log_sum, reduce_log_sum_exp, reduce_all, reduce_any,
     cumulative_sum;
-TermsFunction reduce_sum_terms, reduce_mean_terms, reduce_sum_square_terms, reduce_l2_terms,
-    cumulative_sum_terms;
+TermsFunction reduce_product_terms, reduce_sum_terms, reduce_mean_terms, reduce_sum_square_terms,
+    reduce_l2_terms, cumulative_sum_terms;
 
 // gemm.cpp, einsum.cpp
 EvaluateFunction matmul, gemm, linear, added_matmul, einsum;
@@ -71,6 +71,7 @@ TermsFunction linear_regressor_terms;
 
 // resize.cpp, grid_sample.cpp, roi_align.cpp
 EvaluateFunction resize, grid_sample, roi_align;
+TermsFunction resize_terms, grid_sample_terms, roi_align_terms;
 
 // softmax.cpp, normalise.cpp
 EvaluateFunction softmax, log_softmax, hardmax;
@@ -78,7 +79,7 @@ TermsFunction softmax_terms, log_softmax_terms;
 EvaluateFunction layer_norm, rms_norm, instance_norm, group_norm, batch_norm, local_response,
     lp_normalisation, mean_variance;
 TermsFunction layer_norm_terms, rms_norm_terms, instance_norm_terms, group_norm_terms,
-    batch_norm_terms;
+    batch_norm_terms, mean_variance_terms;
 
 // recurrent.cpp
 EvaluateFunction lstm, gru, rnn;
@@ -105,7 +106,7 @@ EvaluateFunction constant, constant_of_shape, range, shape_of, size_of, eye_like
 
 // signal.cpp
 EvaluateFunction dft, stft, hann_window, hamming_window, blackman_window, mel_weights;
-TermsFunction stft_terms;
+TermsFunction dft_terms, stft_terms;
 
 // coded_fused.cpp, channels_last.cpp
 EvaluateFunction qgemm, qattention, coded_embed_norm, gather_coded, fused_group_norm,

@@ -447,8 +447,16 @@ Result<Outputs> lp_normalisation(const Call& call) {
   return single(std::move(y));
 }
 
-// (x - mean) / deviation over the given axes, by default batch and space.
-Result<Outputs> mean_variance(const Call& call) {
+namespace {
+
+/// Axes to normalise moved to the end, and the order that moves them back.
+struct Moved {
+  Array x;
+  Runs runs;
+  std::vector<std::size_t> back;
+};
+
+Status move_axes(const Call& call, Moved& moved) {
   OPDRIFT_TRY(const Array* x, call.need(0, "X"));
   const auto listed = call.integers({"axes"}).value_or(std::vector<std::int64_t>{0, 2, 3});
   OPDRIFT_TRY(const auto axes, normal_axes(listed, x->rank()));
@@ -459,19 +467,44 @@ Result<Outputs> mean_variance(const Call& call) {
     }
   }
   order.insert(order.end(), axes.begin(), axes.end());
-  const Array moved = transposed(*x, order);
-  Runs runs;
-  runs.x = &moved;
-  runs.length = 1;
+  moved.x = transposed(*x, order);
+  moved.runs.x = &moved.x;
+  moved.runs.length = 1;
   for (const std::size_t axis : axes) {
-    runs.length *= x->shape[axis];
+    moved.runs.length *= x->shape[axis];
   }
-  runs.epsilon = 1e-18;  // keeps 0 / 0 out; ONNX adds 1e-9 to the deviation
-  std::vector<std::size_t> back(order.size());
+  moved.runs.epsilon = 1e-18;  // keeps 0 / 0 out; ONNX adds 1e-9 to the deviation
+  moved.back.resize(order.size());
   for (std::size_t i = 0; i < order.size(); ++i) {
-    back[order[i]] = i;
+    moved.back[order[i]] = i;
   }
-  return single(transposed(normalise(runs).y, back));
+  return Unit{};
+}
+
+}  // namespace
+
+// (x - mean) / deviation over the given axes, by default batch and space.
+Result<Outputs> mean_variance(const Call& call) {
+  Moved moved;
+  OPDRIFT_CHECK_OK(move_axes(call, moved));
+  return single(transposed(normalise(moved.runs).y, moved.back));
+}
+
+// ONNX defines the variance as the mean square less the square of the mean, and so it cancels.
+Result<Terms> mean_variance_terms(const Call& call, std::size_t /*index*/, const Array& /*y*/) {
+  Moved moved;
+  OPDRIFT_CHECK_OK(move_axes(call, moved));
+  Terms terms = terms_of(moved.runs);
+  const Normalised result = normalise(moved.runs);
+  for (std::size_t at = 0; at < terms.extra.size() && !result.moments.empty(); ++at) {
+    const Moments& moments = result.moments[at / moved.runs.length];
+    const double share = 1.0 + moments.mean * moments.mean * moments.inverse * moments.inverse;
+    terms.extra[at] += result.y.values[at] * result.y.values[at] * share * share;
+  }
+  Array extra = moved.x;
+  extra.values = std::move(terms.extra);
+  terms.extra = transposed(extra, moved.back).values;
+  return terms;
 }
 
 }  // namespace opdrift::replay

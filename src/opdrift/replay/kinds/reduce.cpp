@@ -126,6 +126,16 @@ Result<Outputs> reduce_product(const Call& call) {
     return std::accumulate(x, x + count, 1.0, [](double a, double b) { return a * b; });
   });
 }
+
+// n roundings of 0.42 u each, on both sides.
+Result<Terms> reduce_product_terms(const Call& call, std::size_t /*index*/, const Array& y) {
+  OPDRIFT_TRY(const Arranged arranged, arrange(call));
+  Terms terms;
+  for (const double value : y.values) {
+    terms.extra.push_back(0.36 * static_cast<double>(arranged.reduced) * value * value);
+  }
+  return terms;
+}
 Result<Outputs> reduce_l1(const Call& call) {
   return reduce_rows(call, [](const double* x, std::size_t count) {
     return sum_over(x, count, [](double v) { return std::abs(v); });

@@ -91,14 +91,16 @@ AxisTaps nearest_tap(const Options& options, const AxisPlan& plan, std::uint64_t
   } else if (options.nearest == "round_prefer_ceil") {
     rounded = std::floor(x + 0.5F);
   }
-  return {{clamp_index(static_cast<double>(rounded), plan.input)}, {1.0}};
+  return {{clamp_index(static_cast<double>(rounded), plan.input)}, {1.0}, {}};
 }
 
-AxisTaps linear_taps(double x, std::uint64_t extent) {
-  const double inside = std::clamp(x, 0.0, static_cast<double>(extent - 1));
-  const std::size_t first = clamp_index(std::floor(inside), extent);
-  const double share = inside - std::floor(inside);
-  return {{first, std::min<std::size_t>(first + 1, extent - 1)}, {1.0 - share, share}};
+// The taps of the functions below are those of `x`, their weights those at `place` nearby.
+AxisTaps linear_taps(double x, double place, std::uint64_t extent) {
+  const double last = static_cast<double>(extent - 1);
+  const double base = std::floor(std::clamp(x, 0.0, last));
+  const std::size_t first = clamp_index(base, extent);
+  const double share = std::clamp(place, 0.0, last) - base;
+  return {{first, std::min<std::size_t>(first + 1, extent - 1)}, {1.0 - share, share}, {}};
 }
 
 double cubic_weight(double distance, double a) {
@@ -109,7 +111,7 @@ double cubic_weight(double distance, double a) {
   return d < 2.0 ? ((a * d - 5.0 * a) * d + 8.0 * a) * d - 4.0 * a : 0.0;
 }
 
-AxisTaps cubic_taps(const Options& options, double x, std::uint64_t extent) {
+AxisTaps cubic_taps(const Options& options, double x, double place, std::uint64_t extent) {
   AxisTaps taps;
   const double base = std::floor(x);
   double sum = 0.0;
@@ -117,8 +119,8 @@ AxisTaps cubic_taps(const Options& options, double x, std::uint64_t extent) {
     const double at = base - 1.0 + static_cast<double>(k);
     const bool outside = at < 0.0 || at > static_cast<double>(extent - 1);
     taps.at.push_back(clamp_index(at, extent));
-    taps.weight.push_back(outside && options.exclude_outside ? 0.0
-                                                             : cubic_weight(x - at, options.cubic));
+    taps.weight.push_back(
+        outside && options.exclude_outside ? 0.0 : cubic_weight(place - at, options.cubic));
     sum += taps.weight.back();
   }
   for (double& weight : taps.weight) {
@@ -128,7 +130,7 @@ AxisTaps cubic_taps(const Options& options, double x, std::uint64_t extent) {
 }
 
 // Shrinking widens the kernel by as much; what lies outside counts for the border, or not at all.
-AxisTaps antialiased_taps(const Options& options, const AxisPlan& plan, double x) {
+AxisTaps antialiased_taps(const Options& options, const AxisPlan& plan, double x, double place) {
   const bool cubic = options.mode == "cubic";
   const double width = std::max(1.0, 1.0 / plan.scale);
   const double support = (cubic ? 2.0 : 1.0) * width;
@@ -136,12 +138,12 @@ AxisTaps antialiased_taps(const Options& options, const AxisPlan& plan, double x
   AxisTaps taps;
   double sum = 0.0;
   if (!(std::abs(x) + support < kFarthest)) {
-    return {{clamp_index(x, plan.input)}, {1.0}};
+    return {{clamp_index(x, plan.input)}, {1.0}, {}};
   }
   const double last = std::floor(x + support);
   for (double at = std::floor(x - support) + 1.0; at <= last; at += 1.0) {
     const bool outside = at < 0.0 || at >= extent;
-    const double distance = (at - x) / width;
+    const double distance = (at - place) / width;
     const double weight = outside && options.exclude_outside ? 0.0
                           : cubic                            ? cubic_weight(distance, options.cubic)
                                   : std::max(0.0, 1.0 - std::abs(distance));
@@ -150,7 +152,7 @@ AxisTaps antialiased_taps(const Options& options, const AxisPlan& plan, double x
     sum += weight;
   }
   if (sum == 0.0) {
-    return {{clamp_index(x, plan.input)}, {1.0}};
+    return {{clamp_index(x, plan.input)}, {1.0}, {}};
   }
   for (double& weight : taps.weight) {
     weight /= sum;
@@ -158,12 +160,25 @@ AxisTaps antialiased_taps(const Options& options, const AxisPlan& plan, double x
   return taps;
 }
 
+AxisTaps weighted_taps(const Options& options, const AxisPlan& plan, double x, double place) {
+  if (options.antialias) {
+    return antialiased_taps(options, plan, x, place);
+  }
+  return options.mode == "cubic" ? cubic_taps(options, x, place, plan.input)
+                                 : linear_taps(x, place, plan.input);
+}
+
+// Places are found in single precision as well, and round with their size.
 AxisTaps taps_of(const Options& options, const AxisPlan& plan, std::uint64_t at) {
+  constexpr double kStep = 0x1p-20;
   const double x = source_coordinate<double>(options, plan, static_cast<double>(at));
-  AxisTaps taps = options.mode == "nearest" ? nearest_tap(options, plan, at)
-                  : options.antialias       ? antialiased_taps(options, plan, x)
-                  : options.mode == "cubic" ? cubic_taps(options, x, plan.input)
-                                            : linear_taps(x, plan.input);
+  const bool nearest = options.mode == "nearest";
+  AxisTaps taps = nearest ? nearest_tap(options, plan, at) : weighted_taps(options, plan, x, x);
+  const AxisTaps moved =
+      nearest ? taps : weighted_taps(options, plan, x, x + kStep * (std::abs(x) + 0.5));
+  for (std::size_t k = 0; k < taps.weight.size(); ++k) {
+    taps.slope.push_back((moved.weight[k] - taps.weight[k]) / kStep);
+  }
   taps.outside = options.coordinates == "tf_crop_and_resize" &&
                  (x < 0.0 || x > static_cast<double>(plan.input - 1));
   return taps;
@@ -361,28 +376,79 @@ Result<Resampling> resampling_of(const Call& call) {
   return resampling;
 }
 
-Result<Outputs> resize(const Call& call) {
-  OPDRIFT_TRY(const Array* x, call.need(0, "X"));
-  OPDRIFT_TRY(const Resampling resampling, resampling_of(call));
+namespace {
+
+Result<Array> resampled(const Call& call, const Array& x, const Resampling& resampling) {
   std::vector<std::size_t> order;
-  for (std::size_t axis = 0; axis < x->rank(); ++axis) {
+  for (std::size_t axis = 0; axis < x.rank(); ++axis) {
     if (!resampling.axes[axis].empty()) {
       order.push_back(axis);
     }
   }
   // Shrinking first keeps the arrays between the axes small.
   const auto growth = [&](std::size_t axis) {
-    return static_cast<double>(resampling.axes[axis].size()) / static_cast<double>(x->shape[axis]);
+    return static_cast<double>(resampling.axes[axis].size()) / static_cast<double>(x.shape[axis]);
   };
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t one, std::size_t other) { return growth(one) < growth(other); });
-  Array y = *x;
+  Array y = x;
   for (const std::size_t axis : order) {
     OPDRIFT_TRY(y, resample_axis(call, y, axis, resampling.axes[axis], resampling.extrapolation));
   }
-  Outputs outputs;
-  outputs.push_back(std::move(y));
-  return outputs;
+  return y;
+}
+
+// Every product of the sums along all axes, squared.
+Result<Terms> mixed_terms(const Call& call, const Array& x, Resampling resampling) {
+  Terms terms;
+  for (std::vector<AxisTaps>& axis : resampling.axes) {
+    std::size_t most = 1;
+    for (AxisTaps& taps : axis) {
+      most = std::max(most, taps.at.size());
+      for (double& weight : taps.weight) {
+        weight *= weight;
+      }
+    }
+    terms.n *= static_cast<double>(most);
+  }
+  resampling.extrapolation = 0.0;
+  OPDRIFT_TRY(Array squares, resampled(call, squared(x), resampling));
+  terms.a2 = std::move(squares.values);
+  return terms;
+}
+
+}  // namespace
+
+Result<Outputs> resize(const Call& call) {
+  OPDRIFT_TRY(const Array* x, call.need(0, "X"));
+  OPDRIFT_TRY(const Resampling resampling, resampling_of(call));
+  OPDRIFT_TRY(Array y, resampled(call, *x, resampling));
+  return one_output(std::move(y));
+}
+
+Result<Terms> resize_terms(const Call& call, std::size_t /*index*/, const Array& y) {
+  OPDRIFT_TRY(const Array* x, call.need(0, "X"));
+  OPDRIFT_TRY(const Resampling resampling, resampling_of(call));
+  if (resampling.nearest) {
+    return Terms{};
+  }
+  OPDRIFT_TRY(Terms terms, mixed_terms(call, *x, resampling));
+  terms.extra.assign(y.size(), 0.0);
+  for (std::size_t axis = 0; axis < x->rank(); ++axis) {
+    if (resampling.axes[axis].empty()) {
+      continue;
+    }
+    Resampling sloped = resampling;
+    sloped.extrapolation = 0.0;
+    for (AxisTaps& taps : sloped.axes[axis]) {
+      taps.weight = taps.slope;
+    }
+    OPDRIFT_TRY(const Array change, resampled(call, *x, sloped));
+    for (std::size_t at = 0; at < y.size() && at < change.size(); ++at) {
+      terms.extra[at] += change.values[at] * change.values[at];
+    }
+  }
+  return terms;
 }
 
 }  // namespace opdrift::replay

@@ -134,9 +134,21 @@ double bin_value(const Region& region, const double* plane, std::size_t height, 
   return sum / static_cast<double>(std::max<std::size_t>(region.rows * region.columns, 1));
 }
 
-}  // namespace
+// By how much of their size the places of all samples are off.
+struct Stray {
+  double down = 0.0;
+  double along = 0.0;
+};
 
-Result<Outputs> roi_align(const Call& call) {
+Region strayed(Region region, const Options& options, Stray stray) {
+  const double height = region.bin_height * static_cast<double>(options.height);
+  const double width = region.bin_width * static_cast<double>(options.width);
+  region.top += stray.down * (std::abs(region.top) + height);
+  region.left += stray.along * (std::abs(region.left) + width);
+  return region;
+}
+
+Result<Array> aligned(const Call& call, Stray stray) {
   OPDRIFT_TRY(const Array* x, call.need(0, "X"));
   OPDRIFT_TRY(const Array* rois, call.need(1, "rois"));
   OPDRIFT_TRY(const Array* batches, call.need(2, "batch_indices"));
@@ -151,7 +163,8 @@ Result<Outputs> roi_align(const Call& call) {
               call.make({rois->shape[0], channels, options.height, options.width}, x->dtype));
   double* out = y.values.data();
   for (std::size_t r = 0; r < rois->shape[0]; ++r) {
-    OPDRIFT_TRY(const Region region, region_of(call, options, rois->values.data() + 4 * r));
+    OPDRIFT_TRY(Region region, region_of(call, options, rois->values.data() + 4 * r));
+    region = strayed(region, options, stray);
     const double batch = batches->values[r];
     if (!(batch >= 0.0) || !(batch < static_cast<double>(x->shape[0]))) {
       return call.not_modelled("a batch index is out of range");
@@ -166,9 +179,29 @@ Result<Outputs> roi_align(const Call& call) {
                          static_cast<double>(cell % options.width), options.largest);
     }
   }
-  Outputs outputs;
-  outputs.push_back(std::move(y));
-  return outputs;
+  return y;
+}
+
+}  // namespace
+
+Result<Outputs> roi_align(const Call& call) {
+  OPDRIFT_TRY(Array y, aligned(call, {}));
+  return one_output(std::move(y));
+}
+
+// Places are found in single precision as well; what their rounding does follows the slope there.
+Result<Terms> roi_align_terms(const Call& call, std::size_t /*index*/, const Array& y) {
+  constexpr double kStep = 0x1p-20;
+  Terms terms;
+  terms.extra.assign(y.size(), 0.0);
+  for (const Stray stray : {Stray{kStep, 0.0}, Stray{0.0, kStep}}) {
+    OPDRIFT_TRY(const Array moved, aligned(call, stray));
+    for (std::size_t at = 0; at < y.size() && at < moved.size(); ++at) {
+      const double slope = (moved.values[at] - y.values[at]) / kStep;
+      terms.extra[at] += std::isfinite(slope) ? slope * slope : 0.0;
+    }
+  }
+  return terms;
 }
 
 }  // namespace opdrift::replay

@@ -55,48 +55,99 @@ Complex bin(const Twiddles& twiddles, std::size_t k, std::size_t count, double s
   return sum;
 }
 
-}  // namespace
+/// A transform along one axis, real and imaginary parts last.
+struct Transform {
+  const Array* x = nullptr;
+  AxisSplit in;
+  std::size_t parts = 1;
+  std::size_t length = 1;  ///< n
+  std::size_t count = 0;   ///< samples there are
+  std::size_t inner = 1;
+  double scale = 1.0;
+  bool inverse = false;
+  tensor::Shape shape;
+  std::size_t bins = 1;
+};
 
-Result<Outputs> dft(const Call& call) {
-  OPDRIFT_TRY(const Array* x, call.need(0, "input"));
+Result<Transform> transform_of(const Call& call) {
+  Transform f;
+  OPDRIFT_TRY(f.x, call.need(0, "input"));
   OPDRIFT_TRY(const auto length, call.real_or_input({"dft_length"}, 1));
   OPDRIFT_TRY(const auto third, call.integers_or_input({"axis"}, 2));
   const std::int64_t given =
       third && !third->empty() ? third->front() : (call.opset() < 20 ? 1 : -2);
-  OPDRIFT_TRY(const std::size_t axis, normal_axis(given, x->rank()));
-  const bool inverse = call.integer({"inverse"}, 0) != 0;
+  OPDRIFT_TRY(const std::size_t axis, normal_axis(given, f.x->rank()));
+  f.inverse = call.integer({"inverse"}, 0) != 0;
   const bool onesided = call.integer({"onesided"}, 0) != 0;
-  const std::size_t parts = x->shape.back();
-  if (axis + 1 >= x->rank() || (parts != 1 && parts != 2) || (onesided && inverse)) {
+  f.parts = f.x->shape.back();
+  if (axis + 1 >= f.x->rank() || (f.parts != 1 && f.parts != 2) || (onesided && f.inverse)) {
     return call.not_modelled("expected real or complex numbers along the last axis");
   }
-  const double wanted = length.value_or(static_cast<double>(x->shape[axis]));
+  const double wanted = length.value_or(static_cast<double>(f.x->shape[axis]));
   if (!(wanted >= 1.0) || !(wanted <= 1e8)) {
     return call.not_modelled("the length is out of range");
   }
-  const auto n = static_cast<std::size_t>(wanted);
-  tensor::Shape shape = x->shape;
-  shape[axis] = onesided ? n / 2 + 1 : n;
-  shape.back() = 2;
-  OPDRIFT_TRY(Array y, call.make(shape, x->dtype));
-  OPDRIFT_CHECK_OK(call.check_work(y.size(), n));
-  const AxisSplit in = split_at(x->shape, axis);
-  const std::size_t inner = in.inner / parts;
-  const std::size_t count = std::min(n, in.extent);
-  const Twiddles twiddles(n);
-  const double scale = inverse ? 1.0 / static_cast<double>(n) : 1.0;
+  f.length = static_cast<std::size_t>(wanted);
+  f.bins = onesided ? f.length / 2 + 1 : f.length;
+  f.shape = f.x->shape;
+  f.shape[axis] = f.bins;
+  f.shape.back() = 2;
+  f.in = split_at(f.x->shape, axis);
+  f.inner = f.in.inner / f.parts;
+  f.count = std::min(f.length, f.in.extent);
+  f.scale = f.inverse ? 1.0 / static_cast<double>(f.length) : 1.0;
+  return f;
+}
+
+// Sample t of the transform behind a bin of the result.
+Complex sample_of(const Transform& f, std::size_t bin, std::size_t t) {
+  const std::size_t outer = bin / f.inner / f.bins;
+  const double* sample =
+      f.x->values.data() + ((outer * f.in.extent + t) * f.inner + bin % f.inner) * f.parts;
+  return {sample[0], f.parts == 2 ? sample[1] : 0.0};
+}
+
+}  // namespace
+
+Result<Outputs> dft(const Call& call) {
+  OPDRIFT_TRY(const Transform f, transform_of(call));
+  OPDRIFT_TRY(Array y, call.make(f.shape, f.x->dtype));
+  OPDRIFT_CHECK_OK(call.check_work(y.size(), f.length));
+  const Twiddles twiddles(f.length);
   for (std::size_t at = 0; at < y.size() / 2; ++at) {
-    const std::size_t i = at % inner;
-    const std::size_t k = at / inner % shape[axis];
-    const std::size_t outer = at / inner / shape[axis];
-    const Complex sum = bin(twiddles, k, count, inverse ? 1.0 : -1.0, [&](std::size_t t) {
-      const double* sample = x->values.data() + ((outer * in.extent + t) * inner + i) * parts;
-      return Complex{sample[0], parts == 2 ? sample[1] : 0.0};
-    });
-    y.values[2 * at] = sum.real * scale;
-    y.values[2 * at + 1] = sum.imaginary * scale;
+    const std::size_t k = at / f.inner % f.bins;
+    const Complex sum = bin(twiddles, k, f.count, f.inverse ? 1.0 : -1.0,
+                            [&](std::size_t t) { return sample_of(f, at, t); });
+    y.values[2 * at] = sum.real * f.scale;
+    y.values[2 * at + 1] = sum.imaginary * f.scale;
   }
   return single(std::move(y));
+}
+
+// Every bin adds n products of a sample with a number of magnitude 1, which is rounded as well.
+Result<Terms> dft_terms(const Call& call, std::size_t /*index*/, const Array& y) {
+  OPDRIFT_TRY(const Transform f, transform_of(call));
+  Terms terms;
+  terms.n = static_cast<double>(std::max<std::size_t>(f.count, 1));
+  if (y.size() != count_of(f.shape)) {
+    return terms;
+  }
+  terms.a2.assign(y.size(), 0.0);
+  const std::size_t lines = y.size() / 2 / f.bins;
+  for (std::size_t line = 0; line < lines; ++line) {
+    const std::size_t first = line / f.inner * f.bins * f.inner + line % f.inner;
+    double sum = 0.0;
+    for (std::size_t t = 0; t < f.count; ++t) {
+      const Complex x = sample_of(f, first, t);
+      sum += x.real * x.real + x.imaginary * x.imaginary;
+    }
+    for (std::size_t k = 0; k < f.bins; ++k) {
+      const std::size_t at = 2 * (first + k * f.inner);
+      terms.a2[at] = terms.a2[at + 1] = sum / 2.0 * f.scale * f.scale;
+    }
+  }
+  terms.extra = terms.a2;
+  return terms;
 }
 
 namespace {

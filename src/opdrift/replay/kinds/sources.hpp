@@ -61,7 +61,9 @@ double pool_divisor(const Pool& pool, const std::vector<Tap>& taps, std::size_t 
 struct AxisTaps {
   std::vector<std::size_t> at;
   std::vector<double> weight;  ///< one for each
-  bool outside = false;        ///< tf_crop_and_resize: the extrapolation value stands here
+  /// By how much each weight changes as its place rounds, in roundings.
+  std::vector<double> slope;
+  bool outside = false;  ///< tf_crop_and_resize: the extrapolation value stands here
 };
 
 /// A planned Resize: taps per output index of every axis; no list where an axis is kept.

@@ -5,7 +5,8 @@
 #include "opdrift/replay/kinds/kinds.hpp"
 
 // Unique: the different elements (or slices along an axis), where each stands first, which of them
-// every element is, and how often each occurs.
+// every element is, and how often each occurs. That of com.microsoft takes elements in the order in
+// which they come, and says nothing of where they stand first.
 
 namespace opdrift::replay {
 
@@ -99,7 +100,8 @@ Result<Outputs> unique(const Call& call) {
     slices.count = x->size();
     slices.x.shape = {x->size()};
   }
-  const Groups groups = groups_of(slices, call.integer({"sorted"}, 1) != 0);
+  const bool microsoft = call.op.domain == "com.microsoft";
+  const Groups groups = groups_of(slices, !microsoft && call.integer({"sorted"}, 1) != 0);
   Array y;
   y.dtype = x->dtype;
   y.shape = slices.x.shape;
@@ -114,7 +116,9 @@ Result<Outputs> unique(const Call& call) {
     back[order[i]] = i;
   }
   Outputs outputs = one_output(transposed(y, back));
-  outputs.push_back(as_integers(groups.first));
+  if (!microsoft) {
+    outputs.push_back(as_integers(groups.first));
+  }
   outputs.push_back(vector_array(groups.member, tensor::DType::i64));
   outputs.push_back(vector_array(groups.size, tensor::DType::i64));
   return outputs;

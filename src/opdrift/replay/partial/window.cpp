@@ -52,8 +52,26 @@ constexpr OperatorKind kWindowMean = {"AveragePool",
                                       weighted_rows,
                                       nullptr,
                                       weighted_terms};
-constexpr OperatorKind kResampled = {"Resize",         "",  "",    "", "resamples",
-                                     Family::add_like, 4.0, false, {}, weighted_rows};
+// The inputs behind the weights are what these change by as places round, axis by axis.
+Result<Terms> resampled_terms(const Call& call, std::size_t index, const Array& y) {
+  OPDRIFT_TRY(Terms terms, weighted_terms(call, index, y));
+  terms.extra.assign(y.size(), 0.0);
+  for (std::size_t axis = 2; axis < call.inputs.size(); ++axis) {
+    const std::vector<const Array*> inputs = {call.input(0), call.input(axis)};
+    OPDRIFT_TRY(const Outputs changes, weighted_rows(Call{call.op, inputs, {}, call.limits}));
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      terms.extra[i] += changes.front().values[i] * changes.front().values[i];
+    }
+  }
+  return terms;
+}
+
+constexpr OperatorKind kResampled = {"Resize",    "",
+                                     "",          "",
+                                     "resamples", Family::add_like,
+                                     4.0,         false,
+                                     {},          weighted_rows,
+                                     nullptr,     resampled_terms};
 
 /// Elements under the windows of all wanted positions, one row each, rows filled up with their
 /// first element.
@@ -61,6 +79,7 @@ struct Rows {
   std::size_t taps = 0;
   std::vector<std::uint64_t> positions;
   std::vector<double> weights;
+  std::vector<std::vector<double>> slopes;  ///< per resampled axis, like the weights
 
   void add(std::span<const std::uint64_t> places, std::span<const double> factors) {
     for (std::size_t k = 0; k < taps; ++k) {
@@ -80,12 +99,15 @@ PartialInput rows_of(const Request& request, std::size_t source, Rows& rows) {
 std::optional<Partial> weighted(const Request& request, const OperatorKind& kind, Rows rows) {
   Partial partial = request.start_at_all();
   partial.kind = &kind;
-  PartialInput weights;
-  weights.present = true;
-  weights.literal = std::move(rows.weights);
   partial.inputs.push_back(rows_of(request, 0, rows));
-  weights.shape = partial.inputs.front().shape;
-  partial.inputs.push_back(std::move(weights));
+  rows.slopes.insert(rows.slopes.begin(), std::move(rows.weights));
+  for (std::vector<double>& factors : rows.slopes) {
+    PartialInput weights;
+    weights.present = true;
+    weights.literal = std::move(factors);
+    weights.shape = partial.inputs.front().shape;
+    partial.inputs.push_back(std::move(weights));
+  }
   return partial;
 }
 
@@ -156,18 +178,42 @@ namespace {
 struct Spot {
   std::uint64_t place = 0;
   double weight = 1.0;
+  std::vector<double> slopes;  ///< per resampled axis
 };
 
-// Multiplies the spots by the taps of one more axis; false where a tap lies outside.
-bool spread_over(std::vector<Spot>& spots, const AxisTaps& taps, std::uint64_t stride) {
+constexpr std::size_t kKept = ~std::size_t{0};
+
+// Multiplies the spots by the taps of one more axis, the `number`-th that is resampled or kKept;
+// false where a tap lies outside.
+bool spread_over(std::vector<Spot>& spots, const AxisTaps& taps, std::uint64_t stride,
+                 std::size_t number) {
   std::vector<Spot> wider;
   for (const Spot& spot : spots) {
     for (std::size_t k = 0; k < taps.at.size(); ++k) {
-      wider.push_back({spot.place + taps.at[k] * stride, spot.weight * taps.weight[k]});
+      Spot next{spot.place + taps.at[k] * stride, spot.weight * taps.weight[k], spot.slopes};
+      for (std::size_t i = 0; i < next.slopes.size(); ++i) {
+        next.slopes[i] *= i == number ? taps.slope[k] : taps.weight[k];
+      }
+      wider.push_back(std::move(next));
     }
   }
   spots = std::move(wider);
   return !taps.outside;
+}
+
+void add_spots(const std::vector<Spot>& spots, Rows& rows) {
+  std::vector<std::uint64_t> places;
+  std::vector<double> factors;
+  for (const Spot& spot : spots) {
+    places.push_back(spot.place);
+    factors.push_back(spot.weight);
+  }
+  rows.add(places, factors);
+  for (std::size_t axis = 0; axis < rows.slopes.size(); ++axis) {
+    for (std::size_t k = 0; k < rows.taps; ++k) {
+      rows.slopes[axis].push_back(k < spots.size() ? spots[k].slopes[axis] : 0.0);
+    }
+  }
 }
 
 }  // namespace
@@ -182,41 +228,39 @@ std::optional<Partial> plan_resize(const Request& request) {
   const Strides strides = strides_of(x->shape);
   Rows rows;
   rows.taps = 1;
+  std::size_t resampled = 0;
   for (std::size_t axis = 0; axis < x->shape.size(); ++axis) {
     const std::vector<AxisTaps>& taps = resampling->axes[axis];
     if ((taps.empty() ? x->shape[axis] : taps.size()) != request.output[axis]) {
       return std::nullopt;
     }
-    const std::size_t count = taps.empty() ? 1 : taps.front().at.size();
-    // Antialiasing takes fewer at the borders.
-    if (std::any_of(taps.begin(), taps.end(),
-                    [count](const AxisTaps& own) { return own.at.size() != count; })) {
-      return std::nullopt;
+    std::size_t count = 1;
+    for (const AxisTaps& own : taps) {
+      count = std::max(count, own.at.size());
     }
     rows.taps *= count;
+    resampled += taps.empty() ? 0U : 1U;
   }
+  rows.slopes.resize(resampling->nearest ? 0 : resampled);
   if (rows.taps > kMostTaps) {
     return std::nullopt;
   }
   for (std::uint64_t position : request.all()) {
     std::vector<Spot> spots(1);
+    spots.front().slopes.assign(rows.slopes.size(), 1.0);
+    std::size_t number = 0;
     for (std::size_t axis = x->shape.size(); axis-- > 0;) {
       const std::uint64_t at = position % request.output[axis];
       position /= request.output[axis];
-      const AxisTaps kept{{at}, {1.0}};
+      const AxisTaps kept{{at}, {1.0}, {0.0}};
       const std::vector<AxisTaps>& taps = resampling->axes[axis];
       if (!spread_over(spots, taps.empty() ? kept : taps[at],
-                       static_cast<std::uint64_t>(strides[axis]))) {
+                       static_cast<std::uint64_t>(strides[axis]), taps.empty() ? kKept : number)) {
         return std::nullopt;
       }
+      number += taps.empty() ? 0U : 1U;
     }
-    std::vector<std::uint64_t> places;
-    std::vector<double> factors;
-    for (const Spot& spot : spots) {
-      places.push_back(spot.place);
-      factors.push_back(spot.weight);
-    }
-    rows.add(places, factors);
+    add_spots(spots, rows);
   }
   if (rows.taps == 1 && resampling->nearest) {
     return as_identity(request, gathered(0, std::move(rows.positions)));

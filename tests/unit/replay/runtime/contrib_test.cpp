@@ -542,5 +542,66 @@ TEST(RuntimeChannelsLast, Maxima) {
       .expect_alike(0);
 }
 
+// Names that ai.onnx has as well.
+TEST(RuntimeContrib, OlderFormsOfStandardKinds) {
+  OPDRIFT_NEEDS_ONNXRUNTIME();
+  contrib("Unique").in(array({6}, {2, 1, 2, 0, 1, 5})).outputs(3).expect_alike(0);
+  contrib("Gelu").in(noise({3, 4}, 1)).expect_alike(1e-6);
+  contrib("Trilu")
+      .in(noise({3, 4}, 1))
+      .in(array({}, {1}, tensor::DType::i64))
+      .set("upper", 0)
+      .expect_alike(0);
+  contrib("Pad")
+      .in(noise({3, 4}, 1))
+      .in(array({4}, {1, 0, 0, 2}, tensor::DType::i64))
+      .in(array({}, {3}))
+      .expect_alike(0);
+  for (const char* mode : {"bilinear", "bicubic", "nearest"}) {
+    contrib("GridSample")
+        .in(noise({1, 2, 4, 5}, 1))
+        .in(noise({1, 3, 2, 2}, 2))
+        .set("mode", mode)
+        .set("padding_mode", "border")
+        .set("align_corners", 1)
+        .expect_alike(1e-5);
+  }
+  contrib("GatherND")
+      .in(noise({3, 4}, 1))
+      .in(array({2, 2}, {0, 1, 2, 3}, tensor::DType::i64))
+      .expect_alike(0);
+  contrib("QuantizeLinear")
+      .in(noise({3, 4}, 1))
+      .in(array({}, {0.01}))
+      .in(code(3, tensor::DType::i8))
+      .expect_alike(0);
+  contrib("DequantizeLinear")
+      .in(codes({3, 4}, 1))
+      .in(array({4}, {0.01, 0.02, 0.03, 0.04}))
+      .in(array({4}, {1, 2, 3, 4}, tensor::DType::u8))
+      .set("axis", 1)
+      .expect_alike(1e-6);
+}
+
+TEST(RuntimeContrib, FusedConvolutions) {
+  OPDRIFT_NEEDS_ONNXRUNTIME();
+  contrib("FusedConv")
+      .in(noise({1, 4, 5, 6}, 1))
+      .in(noise({3, 4, 2, 3}, 2))
+      .in(noise({3}, 3))
+      .in(noise({1, 3, 5, 5}, 4))
+      .set("pads", Integers{1, 0, 0, 1})
+      .set("activation", "Relu")
+      .expect_alike(1e-5);
+  for (const char* activation : {"HardSigmoid", "Clip"}) {
+    contrib("FusedConv")
+        .in(noise({1, 4, 5, 6}, 1))
+        .in(noise({3, 4, 2, 3}, 2))
+        .set("activation", activation)
+        .set("activation_params", Values{0.3, 0.6})
+        .expect_alike(1e-5);
+  }
+}
+
 }  // namespace
 }  // namespace opdrift::replay::test

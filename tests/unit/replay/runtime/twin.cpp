@@ -39,6 +39,27 @@ void expect_output_alike(const Array& found, const Array& expected, double toler
   }
 }
 
+// A target that computes as ONNX Runtime does is not to blame beside a golden that rounds once.
+void expect_within_budget(const OperatorKind& kind, const Terms& found, const Array& replayed,
+                          const Array& theirs, const std::string& what) {
+  if (!tensor::is_floating(theirs.dtype)) {
+    return;
+  }
+  Values golden = replayed.values;
+  for (double& value : golden) {
+    value = tensor::round_through(theirs.dtype, value);
+  }
+  Precision precision;
+  precision.golden = precision.target = theirs.dtype;
+  const Evidence evidence{golden, theirs.values, replayed.values, replayed.values};
+  const OwnError error = own_error(evidence, theirs.dtype);
+  const Values inner = inner_variance(kind, found, replayed.values, precision);
+  const Values sigma2 = variance(evidence, inner, precision);
+  const Ratios own = ratios(error.d, sigma2, error.part, replayed.size());
+  EXPECT_LE(own.q_own, 4.0) << what;
+  EXPECT_LE(own.z_scaled, 4.0) << what << ", element " << own.worst;
+}
+
 }  // namespace
 
 Twin::Twin(std::string type, int opset, std::string domain) : opset_(opset) {
@@ -95,6 +116,11 @@ Twin& Twin::outputs(std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     node_.outputs.push_back("y" + std::to_string(i));
   }
+  return *this;
+}
+
+Twin& Twin::coarse() {
+  budgeted_ = false;
   return *this;
 }
 
@@ -164,7 +190,10 @@ void Twin::expect_alike(double tolerance) const {
     const std::string what = node_.op_type + " output " + std::to_string(i);
     expect_output_alike((*ours)[i], (*theirs)[i], tolerance, what);
     const Result<Terms> found = terms(*kind, call, i, (*ours)[i]);
-    EXPECT_TRUE(found.has_value()) << what << ": " << found.error().message;
+    ASSERT_TRUE(found.has_value()) << what << ": " << found.error().message;
+    if (budgeted_) {
+      expect_within_budget(*kind, *found, (*ours)[i], (*theirs)[i], what);
+    }
   }
 }
 
