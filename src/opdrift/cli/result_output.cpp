@@ -165,9 +165,10 @@ int show_result(const verdict::RunResult& result, const ResultOptions& options,
   const auto written = write_reports(result, options);
   if (prints_format(options)) {
     const auto report = report::find_report(options.formats);
-    if (!report || !write_output((*report)->render(result))) {
-      return report_error({ErrorCode::write_failed, "cannot write to standard output"});
+    if (!report) {
+      return report_error(report.error());
     }
+    write_output((*report)->render(result));
   } else if (!options.quiet) {
     const report::TerminalStyle style{.columns = terminal_columns(),
                                       .colour = colour_wanted(STDOUT_FILENO),
