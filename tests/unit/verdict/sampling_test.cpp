@@ -229,5 +229,25 @@ TEST(Reader, ReadsEveryTypeAtAnyPlace) {
   }
 }
 
+// In stored order, turned, and from an array that stands in.
+TEST(Reader, ReadsRunsAsItReadsTheirElements) {
+  const Array values = N::noise({4, 5}, 1);
+  for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16, DType::e4m3fn}) {
+    const auto tensor = tensor_of(values, dtype);
+    const tensor::View stored = *tensor::stored_view(tensor);
+    tensor::View turned = stored;
+    std::swap(turned.axes[0], turned.axes[1]);
+    const judging::Reader readers[] = {judging::Reader(stored), judging::Reader(turned),
+                                       judging::Reader(std::make_shared<const Array>(values))};
+    for (const judging::Reader& reader : readers) {
+      std::vector<double> run(7);
+      reader.read_run(6, run.size(), run.data());
+      for (std::size_t i = 0; i < run.size(); ++i) {
+        EXPECT_EQ(run[i], reader.at(6 + i)) << i;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace opdrift::verdict::test
