@@ -45,7 +45,8 @@ Result<BatchMoments> moments_of(const Call& call) {
     return call.not_modelled("expected one sum per channel");
   }
   BatchMoments moments;
-  moments.count = static_cast<double>(x->size() / x->shape[1]);
+  const std::size_t per_channel = x->size() / x->shape[1];
+  moments.count = static_cast<double>(per_channel);
   for (std::size_t c = 0; c < sum->size(); ++c) {
     const double mean = sum->values[c] / moments.count;
     moments.mean.push_back(mean);
