@@ -250,6 +250,11 @@ class Streamer {
     tree_[position].kind = JsonNode::Kind::text;
     if (token.size() >= 2 && token.back() == '"' &&
         std::memchr(token.data(), '\\', token.size()) == nullptr) {
+      // Taken, for a text that is passed over might as well be a key.
+      ondemand::raw_json_string taken;
+      if (const auto error = value.get_raw_json_string().get(taken); error != simdjson::SUCCESS) {
+        return json_error(error);
+      }
       tree_[position].text = token.substr(1, token.size() - 2);
       return Unit{};
     }

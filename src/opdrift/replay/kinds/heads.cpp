@@ -86,7 +86,7 @@ Result<Array> scores_of(const Call& call, const Heads& heads,
 // Softmax over the last axis, in place. A row without any finite score becomes NaN, as it should.
 void softmax_rows(const Heads& heads, Array& scores) {
   const std::size_t columns = scores.shape[3];
-  const std::size_t head_size = columns * scores.shape[2];
+  const std::size_t head_size = std::max<std::size_t>(columns * scores.shape[2], 1);
   for (std::size_t first = 0; first < scores.size(); first += columns) {
     double* row = scores.values.data() + first;
     const double sink =

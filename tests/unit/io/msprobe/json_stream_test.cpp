@@ -78,10 +78,29 @@ TEST(JsonStream, EveryPrefixIsRefusedEitherWay) {
 }
 
 TEST(JsonStream, BrokenTextsAreRefusedEitherWayWithAPlace) {
-  for (const std::string text :
-       {"[]", "{\"a\": 1} x", "{\"a\" 1}", "{\"a\": }", "{a: 1}", "{\"a\": 1,}", "{\"a\": tru}",
-        "{\"a\": [1, }", "{\"a\": {]}", "{\"a\": \"\x01\"}", "{\"a\": \"\xff\"}", "{\"a\": 01}",
-        "{\"\xff\": 1}", "{\"data\": 3}", "{\"data\": {\"a\": [}}", "{\"a\": \"\\q\"}"}) {
+  for (const std::string text : {"[]",
+                                 "{\"a\": 1} x",
+                                 "{\"a\" 1}",
+                                 "{\"a\": }",
+                                 "{a: 1}",
+                                 "{\"a\": 1,}",
+                                 "{\"a\": tru}",
+                                 "{\"a\": [1, }",
+                                 "{\"a\": {]}",
+                                 "{\"a\": \"\x01\"}",
+                                 "{\"a\": \"\xff\"}",
+                                 "{\"a\": 01}",
+                                 "{\"\xff\": 1}",
+                                 "{\"data\": 3}",
+                                 "{\"data\": {\"a\": [}}",
+                                 "{\"a\": \"\\q\"}",
+                                 "{\"a\": \"b\": {\"c\": 1}}",
+                                 "{\"a\": [\"b\": 1]}",
+                                 "{\"a\": 1: 2}",
+                                 "{\"a\": {\"b\": \"c\": 1}}",
+                                 "{\"a\": \"b\\n\": 1}",
+                                 "{\"a\": true: 1}",
+                                 "{\"data\": {\"a\": \"b\": 1}}"}) {
     for (const std::uint64_t largest : {kLargestIndexedJson, std::uint64_t{0}}) {
       const Streamed result = stream(text, largest);
       ASSERT_TRUE(result.error) << text << " with " << largest;
