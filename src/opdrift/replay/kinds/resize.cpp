@@ -140,8 +140,9 @@ AxisTaps antialiased_taps(const Options& options, const AxisPlan& plan, double x
   if (!(std::abs(x) + support < kFarthest)) {
     return {{clamp_index(x, plan.input)}, {1.0}, {}};
   }
-  const double last = std::floor(x + support);
-  for (double at = std::floor(x - support) + 1.0; at <= last; at += 1.0) {
+  const auto last = static_cast<std::int64_t>(std::floor(x + support));
+  for (auto i = static_cast<std::int64_t>(std::floor(x - support)) + 1; i <= last; ++i) {
+    const auto at = static_cast<double>(i);
     const bool outside = at < 0.0 || at >= extent;
     const double distance = (at - place) / width;
     const double weight = outside && options.exclude_outside ? 0.0

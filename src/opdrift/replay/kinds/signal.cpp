@@ -300,7 +300,8 @@ Result<Outputs> mel_weights(const Call& call) {
   OPDRIFT_TRY(Array y, call.make({bins, count}, tensor::DType::f32));
   for (std::size_t at = 0; at < y.size(); ++at) {
     const std::size_t i = at % count;
-    const auto b = static_cast<double>(at / count);
+    const std::size_t bin = at / count;
+    const auto b = static_cast<double>(bin);
     const double up = centres[i + 1] - centres[i];
     const double down = centres[i + 2] - centres[i + 1];
     if (up == 0.0 && b == centres[i + 1]) {

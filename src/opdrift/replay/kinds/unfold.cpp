@@ -110,7 +110,8 @@ Result<Terms> col2im_terms(const Call& call, std::size_t /*index*/, const Array&
   Terms terms;
   for (std::size_t axis = 0; axis < blocks.window.axes(); ++axis) {
     const std::int64_t stride = std::max<std::int64_t>(blocks.window.stride[axis], 1);
-    terms.n *= static_cast<double>((blocks.window.kernel[axis] + stride - 1) / stride);
+    const std::int64_t overlapping = (blocks.window.kernel[axis] + stride - 1) / stride;
+    terms.n *= static_cast<double>(overlapping);
   }
   terms.a2 = std::move(squares.values);
   return terms;
