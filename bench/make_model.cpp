@@ -1,6 +1,7 @@
 // Makes a network whose values are as large as those of real ones: make_model FILE BLOCKS [KIND]
 //
 //   convolutions   x [1, 64, 256, 256]   block: Conv 3 x 3 -> Relu -> Add to what went in
+//   overflowing    the same, whose values leave the range of fp16 after some 36 blocks
 //   transformer    x [1, 1024, 768]      block: attention of one head and a gated layer of 3072
 #include <algorithm>
 #include <cmath>
@@ -89,11 +90,7 @@ class Maker {
 };
 
 std::string convolution_block(Maker& net, const std::string& x, const std::string& number,
-                              int blocks) {
-  // Every block adds its share to what went in: those of many stay within the range of fp16.
-  constexpr double kDeviation = 0.03;
-  constexpr int kFullBlocks = 24;
-  const double deviation = kDeviation * kFullBlocks / std::max(blocks, kFullBlocks);
+                              double deviation) {
   const std::string w = net.weight("w" + number, {kChannels, kChannels, 3, 3}, deviation);
   const std::string c =
       net.op("Conv", "conv" + number, {x, w},
@@ -132,8 +129,9 @@ std::string transformer_block(Maker& net, const std::string& x, const std::strin
 
 int main(int argc, char** argv) {
   const bool transformer = argc == 4 && std::string(argv[3]) == "transformer";
-  if (argc != 3 && !transformer) {
-    std::fprintf(stderr, "usage: make_model FILE BLOCKS [transformer]\n");
+  const bool overflowing = argc == 4 && std::string(argv[3]) == "overflowing";
+  if (argc != 3 && !transformer && !overflowing) {
+    std::fprintf(stderr, "usage: make_model FILE BLOCKS [transformer|overflowing]\n");
     return 2;
   }
   Maker net;
@@ -143,10 +141,16 @@ int main(int argc, char** argv) {
   net.model.graph.inputs.push_back(onnx::make_value_info("x", 1, dims));
   std::string value = "x";
   const int blocks = std::atoi(argv[2]);
+  // Every block adds its share to what went in: those of many stay within the range of fp16 when
+  // the shares are smaller.
+  constexpr double kDeviation = 0.03;
+  constexpr int kFullBlocks = 24;
+  const double deviation =
+      overflowing ? kDeviation : kDeviation * kFullBlocks / std::max(blocks, kFullBlocks);
   for (int block = 0; block < blocks; ++block) {
     const std::string number = std::to_string(block);
     value = transformer ? transformer_block(net, value, number)
-                        : convolution_block(net, value, number, blocks);
+                        : convolution_block(net, value, number, deviation);
   }
   net.model.graph.outputs.push_back(onnx::make_value_info(value, 1, dims));
   const auto written = onnx::write_model(argv[1], net.model);

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 #include <functional>
 #include <map>
 
@@ -196,6 +197,21 @@ TEST_F(JudgeCompare, AConstantBeyondTheRangeOfTheTargetIsNotedWhateverItsSize) {
     EXPECT_EQ(result.overflow.constants[0].name, "mask");
     EXPECT_FLOAT_EQ(static_cast<float>(result.overflow.constants[0].value), -1e9F) << rows;
   }
+}
+
+// Dumps of a part of the network are judged for that part.
+TEST_F(JudgeCompare, AnOutputFailsTheRunWhereOneSideHasItAndNotWhereNeitherHas) {
+  const Values half = run_chain(tensor::DType::f16, nullptr);
+  write("half", tensor::DType::f16, half, "last");
+  const verdict::RunResult one_side = compare("half");
+  ASSERT_TRUE(one_side.verdict);
+  EXPECT_EQ(one_side.verdict->outcome, Outcome::fail);
+  EXPECT_EQ(one_side.verdict->missing_outputs, 1U);
+  std::filesystem::remove(path("golden/last.0.1700000000000000.npy"));
+  const verdict::RunResult neither = compare("half");
+  ASSERT_TRUE(neither.verdict);
+  EXPECT_EQ(neither.verdict->outcome, Outcome::pass) << neither.verdict->sentence;
+  EXPECT_EQ(neither.verdict->missing_outputs, 0U);
 }
 
 TEST_F(JudgeCompare, OtherInputsMakeARunInconclusive) {

@@ -181,17 +181,21 @@ TEST(AtcProblem, CastsWithoutAGoldenAreLookedThrough) {
   EXPECT_TRUE(problem.problem.values[problem.problem.operators[2].outputs[0]].network_output);
 }
 
+/// Dumps that hold every tensor of the graph, of which no value can be read.
+AtcLookup everything_without_values() {
+  return {[](const std::string&, std::uint32_t) { return true; },
+          [](const std::string&, std::uint32_t) -> Result<tensor::View> {
+            return Error{ErrorCode::not_found, "none"};
+          }};
+}
+
 TEST(AtcProblem, OfOperatorsWithOneNameTheFirstCounts) {
   GraphJson graph;
   graph.plain("add", {}).op("add", "Relu", {}, "\"add\"", "add");
   const std::string text = graph.text();
   auto read = graph::parse_atc_json(as_bytes(text), "g.json", {.attributes = true});
   ASSERT_TRUE(read);
-  const AtcLookup lookup{[](const std::string&, std::uint32_t) { return true; },
-                         [](const std::string&, std::uint32_t) -> Result<tensor::View> {
-                           return Error{ErrorCode::not_found, "none"};
-                         }};
-  const GraphProblem problem = atc_problem(std::move(*read), lookup);
+  const GraphProblem problem = atc_problem(std::move(*read), everything_without_values());
   ASSERT_EQ(problem.problem.operators.size(), 1U);
   EXPECT_EQ(problem.problem.operators[0].op->type, "Add");
   EXPECT_EQ(problem.notes.size(), 1U);
@@ -203,11 +207,7 @@ TEST(AtcProblem, OptionalInputsThatNothingFeedsAreAbsent) {
   const std::string text = graph.text();
   auto read = graph::parse_atc_json(as_bytes(text), "g.json", {.attributes = true});
   ASSERT_TRUE(read);
-  const AtcLookup lookup{[](const std::string&, std::uint32_t) { return true; },
-                         [](const std::string&, std::uint32_t) -> Result<tensor::View> {
-                           return Error{ErrorCode::not_found, "none"};
-                         }};
-  const GraphProblem problem = atc_problem(std::move(*read), lookup);
+  const GraphProblem problem = atc_problem(std::move(*read), everything_without_values());
   ASSERT_EQ(problem.problem.operators.size(), 3U);
   const std::vector<verdict::ValueId>& inputs = problem.problem.operators[2].inputs;
   ASSERT_EQ(inputs.size(), 3U);

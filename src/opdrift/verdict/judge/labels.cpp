@@ -43,7 +43,8 @@ class Labeller {
       if (context_.facts.values[value].producer == kNobody) {
         label_leaf(value);
       }
-      if (context_.problem.values[value].network_output && !context_.facts.values[value].both()) {
+      const ValueFacts& facts = context_.facts.values[value];
+      if (context_.problem.values[value].network_output && facts.golden != facts.target) {
         labels_.lost_outputs.push_back(value);
       }
     }

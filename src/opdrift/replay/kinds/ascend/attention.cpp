@@ -120,33 +120,22 @@ struct RowFacts {
 };
 
 Result<RowFacts> row_facts(const Call& call, const Heads& heads) {
-  // One value that is 1 everywhere would lose what is asked here, so the scores are made again.
-  const tensor::Shape& q = heads.q.shape;
+  OPDRIFT_TRY(const Array scores, scores_at(call, heads, ScoreStage::masked));
   const std::size_t keys = heads.k.shape[2];
   constexpr std::uint64_t kTimes = 8;
+  const tensor::Shape& q = heads.q.shape;
   RowFacts facts;
   OPDRIFT_TRY(facts.top, call.make({q[0], q[1], q[2], kTimes}, tensor::DType::f32));
   facts.sum = facts.top;
-  std::vector<double> scores(keys);
-  for (std::size_t row = 0; row < q[0] * q[1] * q[2]; ++row) {
-    const double* query = heads.q.values.data() + row * q[3];
-    const double* key = heads.k.values.data() + row / q[2] * keys * q[3];
-    double top = -HUGE_VAL;
-    for (std::size_t j = 0; j < keys; ++j, key += q[3]) {
-      double score = 0.0;
-      for (std::size_t d = 0; d < q[3]; ++d) {
-        score += query[d] * key[d];
-      }
-      const double more = heads.mask.values.empty() ? 0.0 : heads.mask.values[row * keys + j];
-      scores[j] = score * heads.scale + more;
-      top = std::max(top, scores[j]);
-    }
+  for (std::size_t at = 0; at < facts.top.size(); at += kTimes) {
+    const auto row = scores.values.begin() + static_cast<std::ptrdiff_t>(at / kTimes * keys);
+    const auto end = row + static_cast<std::ptrdiff_t>(keys);
+    const double top = keys == 0 ? -HUGE_VAL : *std::max_element(row, end);
     double sum = 0.0;
-    for (const double score : scores) {
-      sum += std::exp(score - top);
-    }
-    std::fill_n(facts.top.values.begin() + static_cast<std::ptrdiff_t>(row * kTimes), kTimes, top);
-    std::fill_n(facts.sum.values.begin() + static_cast<std::ptrdiff_t>(row * kTimes), kTimes, sum);
+    std::for_each(row, end, [&](double score) { sum += std::exp(score - top); });
+    const auto place = static_cast<std::ptrdiff_t>(at);
+    std::fill_n(facts.top.values.begin() + place, kTimes, top);
+    std::fill_n(facts.sum.values.begin() + place, kTimes, sum);
   }
   return facts;
 }
@@ -185,8 +174,9 @@ Result<Terms> flash_attention_terms(const Call& call, std::size_t index, const A
   }
   // A score that is off by u |score| moves the sum by as much of itself.
   Terms terms;
-  OPDRIFT_TRY(const Outputs outputs, flash_attention(call));
-  const Array& top = outputs.front();
+  OPDRIFT_TRY(const Planned planned, plan(call));
+  OPDRIFT_TRY(const RowFacts facts, row_facts(call, planned.heads));
+  const Array& top = facts.top;
   for (std::size_t at = 0; index < 2 && at < y.size() && y.size() == top.size(); ++at) {
     const double size = std::abs(top.values[at]) + 1.0;
     terms.extra.push_back(index == 0 ? size * size : size * size * y.values[at] * y.values[at]);
